@@ -135,6 +135,10 @@ pub fn rmse(rmse: f64, baselines: Option<&Baselines>) -> String {
     text
 }
 
+/// A usual clock of a Cortex-M0, and seconds of a prediction that are told.
+const MEGAHERTZ: f64 = 48.0;
+const LONG: f64 = 0.1;
+
 /// What a device needs for a model; `what` says which device, or which model.
 pub fn on_device(what: &str, model: &Model<'_>, form: Form) -> String {
     let (bytes, code) = (model.blob().len(), code_bytes(model, form));
@@ -142,7 +146,13 @@ pub fn on_device(what: &str, model: &Model<'_>, form: Form) -> String {
     let (small, instructions) = match form {
         Form::Fast => {
             let count = Core::CortexM0.instructions_of(model);
-            ("", format!(", {count} instructions a prediction"))
+            // Not one instruction takes less than a cycle.
+            let seconds = count as f64 / (1e6 * MEGAHERTZ);
+            let slow = match seconds >= LONG {
+                true => format!(", {seconds:.1} s or more at {MEGAHERTZ} MHz"),
+                false => String::new(),
+            };
+            ("", format!(", {count} instructions a prediction{slow}"))
         }
         Form::Small => (" in the small form", String::new()),
     };

@@ -172,7 +172,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             warnings.extend(DataWarning::of_classes(&origin.file, &label, &classes));
             ColumnKind::Target
         } else if index == 0 && unnamed_index && scan.may_be_index() && !as_text {
-            warnings.push(DataWarning::Unnamed { file: file(), column: label });
+            warnings.push(DataWarning::Index { file: file(), column: label });
             ColumnKind::Dropped
         } else if index >= used {
             warnings.push(DataWarning::Nothing { file: file(), column: label });

@@ -1,7 +1,5 @@
 //! Columns and files that name recordings: each text, number or file comes with one class only.
 
-use std::collections::BTreeMap;
-
 use super::schema::{ColumnKind, Schema};
 use super::table::{Division, Table, Target};
 use super::warning::DataWarning;
@@ -14,6 +12,8 @@ const MORE: usize = 5;
 const ROWS: usize = 5;
 /// Logarithm of the chance up to which it is none that all rows of each value are of one class.
 const CHANCE: f64 = -20.0;
+/// Rows that are looked at first.
+const FIRST: usize = 4096;
 /// How often the class is another one at the next number, at least, as a share of how often it
 /// would be if numbers had classes by chance: of numbers that measure something it seldom is.
 const CHANGES: f64 = 0.5;
@@ -59,7 +59,7 @@ pub(crate) fn recordings(table: &Table, file: &str, starts: &[usize]) -> Vec<Dat
             ColumnKind::Numeric { .. } => {
                 if let Some(values) = of.numbers(start) {
                     let (file, column) = label();
-                    warnings.push(DataWarning::OneClassEachNumber { file, column, values });
+                    warnings.push(DataWarning::OneClassEach { file, column, values });
                 }
             }
             _ => {}
@@ -79,42 +79,44 @@ impl OneClass<'_> {
         values >= (TIMES * classes).max(classes + MORE) && self.table.rows() >= ROWS * values
     }
 
-    /// The rows of each value, which is none where a row counts for nothing; none if any value has
-    /// rows of several classes, or if there are more than `most` of them.
-    fn found<V: Ord + Copy>(
-        &self,
-        most: usize,
-        value: impl Fn(usize) -> Option<V>,
-    ) -> Option<BTreeMap<V, Recording>> {
-        let mut found = BTreeMap::new();
-        let mut last = None;
-        for (row, &class) in self.labels.iter().enumerate() {
-            let Some(value) = value(row) else { continue };
-            let its = found.entry(value).or_insert(Recording { class, rows: 0, runs: 0 });
-            its.rows += 1;
-            its.runs += usize::from(last.replace(value) != Some(value));
-            if its.class != class || found.len() > most {
-                return None;
+    /// The rows of each value, in the order of the values, which are none where a row counts for
+    /// nothing; none if any value has rows of several classes, or if there are more than `most`.
+    fn found(&self, most: usize, value: &dyn Fn(usize) -> Option<u32>) -> Option<Vec<Recording>> {
+        let mut found = Vec::new();
+        // Most columns are measured, as a few rows tell.
+        for rows in [self.labels.len().min(FIRST), self.labels.len()] {
+            let place = |row: usize| Some((u64::from(value(row)?) << 32) | row as u64);
+            let mut places: Vec<u64> = (0..rows).filter_map(place).collect();
+            places.sort_unstable();
+            found.clear();
+            for part in places.chunk_by(|a, b| a >> 32 == b >> 32) {
+                let class_of = |place: &u64| self.labels[*place as u32 as usize];
+                let class = class_of(&part[0]);
+                if found.len() == most || part.iter().any(|place| class_of(place) != class) {
+                    return None;
+                }
+                let runs = 1 + part.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+                found.push(Recording { class, rows: part.len() as i32, runs });
             }
         }
         Some(found)
     }
 
     /// Whether it is no chance that all rows of each are of one class.
-    fn is_no_chance<'r>(&self, recordings: impl Iterator<Item = &'r Recording>) -> bool {
+    fn is_no_chance(&self, recordings: &[Recording]) -> bool {
         let of_one =
             |its: &Recording| self.shares.iter().map(|share| share.powi(its.rows)).sum::<f64>();
-        recordings.map(|its| of_one(its).ln()).sum::<f64>() < CHANCE
+        recordings.iter().map(|its| of_one(its).ln()).sum::<f64>() < CHANCE
     }
 
     /// A column of texts, which has an input for each.
     fn texts(&self, start: usize, values: usize) -> bool {
         let text = |row: usize| {
             let inputs = &self.table.row(row)[start..start + values];
-            inputs.iter().position(|&input| input == 1.0)
+            inputs.iter().position(|&input| input == 1.0).map(|text| text as u32)
         };
-        let found = self.are_many(values).then(|| self.found(values, text)).flatten();
-        found.is_some_and(|found| self.is_no_chance(found.values()))
+        let found = self.are_many(values).then(|| self.found(values, &text)).flatten();
+        found.is_some_and(|found| self.is_no_chance(&found))
     }
 
     /// How many numbers a column has that name recordings: whole ones, each of which comes in one
@@ -127,14 +129,17 @@ impl OneClass<'_> {
         {
             return None;
         }
-        let found = self.found(most, |row| Some(number(row) as i64))?;
-        let all: Vec<&Recording> = found.values().collect();
+        // Bits in the order of the numbers, the negative ones first.
+        let order = |number: f32| match (number + 0.0).to_bits() {
+            bits if bits >> 31 == 1 => !bits,
+            bits => bits | 1 << 31,
+        };
+        let all = self.found(most, &|row| Some(order(number(row))))?;
         let changes = all.windows(2).filter(|pair| pair[0].class != pair[1].class).count() as f64;
         let by_chance = 1.0 - self.shares.iter().map(|share| share * share).sum::<f64>();
         let in_runs = all.iter().all(|its| its.runs == 1);
         let names = in_runs || changes >= CHANGES * by_chance * (all.len() as f64 - 1.0);
-        let told = names && self.are_many(all.len()) && self.is_no_chance(all.into_iter());
-        told.then_some(found.len())
+        (names && self.are_many(all.len()) && self.is_no_chance(&all)).then_some(all.len())
     }
 
     /// Whether files that begin at these rows are recordings: two or more of each class.
@@ -143,8 +148,8 @@ impl OneClass<'_> {
         if files < TIMES * self.shares.len() || self.table.rows() < ROWS * files {
             return false;
         }
-        let file = |row: usize| Some(starts.partition_point(|&start| start <= row));
-        self.found(files, file).is_some_and(|found| self.is_no_chance(found.values()))
+        let file = |row: usize| Some(starts.partition_point(|&start| start <= row) as u32);
+        self.found(files, &file).is_some_and(|found| self.is_no_chance(&found))
     }
 }
 
@@ -178,9 +183,11 @@ mod tests {
         let recording = |at: usize| (at / 20, at / 20 % 3);
         assert_eq!(
             told(recording, 240, None),
-            ["t.csv: each of the 12 texts of column 1 (`file`) comes with one class only: if its \
+            [
+                "t.csv: each of the 12 values of column 1 (`file`) comes with one class only: if its \
               rows are of one recording, the error is too good: make the column the groups of the \
-              rows, which are kept together, or leave it out"]
+              rows, which are kept together, or leave it out"
+            ]
         );
         assert!(told(recording, 240, Some("file")).is_empty());
         // One row of another class, hardly more texts than classes, few rows of each text.
@@ -205,7 +212,7 @@ mod tests {
         };
         let recording = |at: usize| ((at / 20) as f64, at / 20 % 3);
         let words = [
-            "t.csv: each of the 12 numbers of column 1 (`machine`) comes with one class only: if its \
+            "t.csv: each of the 12 values of column 1 (`machine`) comes with one class only: if its \
              rows are of one recording, the error is too good: make the column the groups of the \
              rows, which are kept together, or leave it out",
         ];

@@ -1,6 +1,6 @@
 //! Test rows that are training rows too.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::schema::Column;
@@ -27,19 +27,13 @@ pub fn twins(train: &Table, test: &Table, file: &str) -> Option<DataWarning> {
     if train.inputs != test.inputs || !is_various(train) {
         return None;
     }
-    let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
-    for row in 0..train.rows() {
-        let targets = known.entry(hash(train.row(row))).or_default();
-        let target = target(train, row);
-        if !targets.contains(&target) {
-            targets.push(target);
-        }
-    }
-    let found = (0..test.rows()).filter_map(|row| Some((row, known.get(&hash(test.row(row)))?)));
-    let agrees = |(row, targets): (usize, &Vec<u32>)| targets.contains(&target(test, row));
-    let agree: Vec<bool> = found.map(agrees).collect();
-    let copies = agree.len();
-    let agree = agree.into_iter().filter(|&agrees| agrees).count();
+    let known: HashSet<u64> = (0..train.rows()).map(|row| hash(train.row(row))).collect();
+    let labelled: HashSet<u64> = (0..train.rows()).map(|row| with_target(train, row)).collect();
+    let copied: Vec<usize> =
+        (0..test.rows()).filter(|&row| known.contains(&hash(test.row(row)))).collect();
+    let copies = copied.len();
+    let agree = copied.into_iter().filter(|&row| labelled.contains(&with_target(test, row)));
+    let agree = agree.count();
     let many = copies as f64 >= SHARE * test.rows() as f64 && copies > 1;
     (many && agree as f64 >= AGREE * copies as f64).then(|| DataWarning::Twins {
         file: file.to_owned(),
@@ -48,12 +42,13 @@ pub fn twins(train: &Table, test: &Table, file: &str) -> Option<DataWarning> {
     })
 }
 
-/// A row's target, as bits that only equal ones share.
-fn target(table: &Table, row: usize) -> u32 {
-    match &table.target {
+/// [`hash`] of a row and its target.
+fn with_target(table: &Table, row: usize) -> u64 {
+    let target = match &table.target {
         Target::Classes { labels } => labels[row],
         Target::Values(values) => values[row].to_bits(),
-    }
+    };
+    hash(table.row(row)) ^ wyhash::wyhash(&target.to_le_bytes(), 1)
 }
 
 /// Whether by chance, if columns had nothing to do with each other, hardly any two rows would be
@@ -62,12 +57,11 @@ fn is_various(table: &Table) -> bool {
     let step = table.rows().div_ceil(SAMPLE).max(1);
     let rows = || (0..table.rows()).step_by(step);
     let bits_of = |inputs: Range<usize>| {
-        let mut counts: HashMap<u64, f64> = HashMap::new();
-        rows().for_each(|row| {
-            *counts.entry(hash(&table.row(row)[inputs.clone()])).or_default() += 1.0
-        });
-        let all = rows().count() as f64;
-        -counts.values().map(|count| (count / all).powi(2)).sum::<f64>().log2()
+        let mut values: Vec<u64> =
+            rows().map(|row| hash(&table.row(row)[inputs.clone()])).collect();
+        values.sort_unstable();
+        let share = |same: &[u64]| (same.len() as f64 / values.len() as f64).powi(2);
+        -values.chunk_by(u64::eq).map(share).sum::<f64>().log2()
     };
     let enough = (VARIETY * table.rows() as f64).log2();
     let (mut bits, mut first) = (0.0, 0);

@@ -158,16 +158,18 @@ pub enum DataWarning {
         /// One of them.
         text: String,
     },
-    /// A text column each text of which comes with one class, as those do that name recordings.
+    /// A column of texts or whole numbers each of which comes with one class, as those do that name
+    /// recordings.
     OneClassEach {
         /// The file, or the first of them and how many more.
         file: String,
         /// The column.
         column: ColumnLabel,
-        /// How many different texts it has.
+        /// How many different values it has.
         values: usize,
     },
-    /// The index of a table of pandas, which is left out.
+    /// An index, as pandas writes it, which is left out: that of a Parquet file, or a first column
+    /// of a text file without a name, with a different whole number in each row.
     Index {
         /// The file, or the first of them and how many more.
         file: String,
@@ -198,30 +200,12 @@ pub enum DataWarning {
         /// Their names.
         classes: [String; 2],
     },
-    /// A column of whole numbers each of which comes with one class, as those do that name
-    /// recordings.
-    OneClassEachNumber {
-        /// The file, or the first of them and how many more.
-        file: String,
-        /// The column.
-        column: ColumnLabel,
-        /// How many different numbers it has.
-        values: usize,
-    },
     /// Files each of which has rows of one class, as recordings have.
     OneClassEachFile {
         /// The first file, and how many more.
         file: String,
         /// How many there are.
         files: usize,
-    },
-    /// A first column without a name whose values are all different whole numbers, as those of an
-    /// index are; it is left out.
-    Unnamed {
-        /// The file, or the first of them and how many more.
-        file: String,
-        /// The column.
-        column: ColumnLabel,
     },
 }
 
@@ -245,22 +229,6 @@ impl DataWarning {
         })?;
         Some(Self::CaseOnly { file: file.to_owned(), column: column.clone(), classes: same })
     }
-}
-
-/// What to say of a column whose values each come with one class.
-fn one_class(
-    f: &mut fmt::Formatter<'_>,
-    file: &str,
-    what: &str,
-    column: &ColumnLabel,
-    values: usize,
-) -> fmt::Result {
-    write!(
-        f,
-        "{file}: each of the {values} {what} of {column} comes with one class only: if its rows are \
-         of one recording, the error is too good: make the column the groups of the rows, which are \
-         kept together, or leave it out"
-    )
 }
 
 impl fmt::Display for DataWarning {
@@ -360,16 +328,11 @@ impl fmt::Display for DataWarning {
                 "{file}: {unused} of {samples} samples are in no window, at the ends of recordings or \
                  between windows"
             ),
-            Self::OneClassEach { file, column, values } => {
-                one_class(f, file, "texts", column, *values)
-            }
-            Self::OneClassEachNumber { file, column, values } => {
-                one_class(f, file, "numbers", column, *values)
-            }
-            Self::Unnamed { file, column } => write!(
+            Self::OneClassEach { file, column, values } => write!(
                 f,
-                "{file}: {column} has no name of its own and a different whole number in each row, as \
-                 an index has, and is left out; give it a name to use it"
+                "{file}: each of the {values} values of {column} comes with one class only: if its \
+                 rows are of one recording, the error is too good: make the column the groups of \
+                 the rows, which are kept together, or leave it out"
             ),
             Self::OneClassEachFile { file, files } => write!(
                 f,
@@ -385,8 +348,8 @@ impl fmt::Display for DataWarning {
             ),
             Self::Index { file, column } => write!(
                 f,
-                "{file}: {column} is the index of a table of pandas, which is left out; name it as \
-                 the target, the group or a text to use it"
+                "{file}: {column} is an index, as pandas writes it, and is left out; name it as the \
+                 target, the group or a text to use it"
             ),
             Self::FarTarget { file, column, value, count, numbers, others: (least, largest) } => {
                 write!(

@@ -154,7 +154,8 @@ fn judgeable(table: &Table) -> Cow<'_, Table> {
         *shared |= *first.get_or_insert(group) != group;
         *rows += 1;
     }
-    if classes.iter().all(|&(_, rows, shared)| shared || rows == 0) {
+    let one_group = groups.iter().all(|group| *group == groups[0]);
+    if one_group || classes.iter().all(|&(_, rows, shared)| shared || rows == 0) {
         return Cow::Borrowed(table);
     }
     let next = groups.iter().max().map_or(0, |most| most + 1);
@@ -308,6 +309,9 @@ mod tests {
             assert!(fit.iter().all(|row| !whole(row) || !ours.contains(&groups[*row])));
         }
         assert!(matches!(judgeable(&digits::table()), Cow::Borrowed(_)));
+        // Of a single group there is nothing to hold out.
+        table.division = Division::Groups(vec![7; table.rows()]);
+        assert!(Folds::new(&table, 1).is_err());
     }
 
     #[test]

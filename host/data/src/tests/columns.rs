@@ -128,7 +128,7 @@ fn an_index_without_a_name_is_left_out() {
         let row = |row: usize| format!("{},{}.5,{}\n", first(row), row * 7 % 5, row % 2);
         let text = format!("{name},a,y\n{}", (0..40).map(row).collect::<String>());
         let table = read_text(text, &options()).unwrap();
-        let left_out = |warning: &DataWarning| matches!(warning, DataWarning::Unnamed { .. });
+        let left_out = |warning: &DataWarning| matches!(warning, DataWarning::Index { .. });
         (table.inputs, table.schema.warnings.iter().any(left_out))
     };
     let shuffled = |row: usize| (row * 23 % 40).to_string();

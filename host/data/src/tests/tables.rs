@@ -252,7 +252,7 @@ fn index_of_pandas() {
         let table = read(&path, &options()).unwrap();
         let told: Vec<String> = table.schema.warnings.iter().map(ToString::to_string).collect();
         let [told] = &told[..] else { panic!("{told:?}") };
-        assert!(told.contains(&format!("column 5 (`{index}`) is the index")), "{told}");
+        assert!(told.contains(&format!("column 5 (`{index}`) is an index")), "{told}");
         assert_eq!(Schema { warnings: Vec::new(), ..table.schema.clone() }, plain.schema);
         assert_eq!(table.row(0), [5.0, 0.0, 1.0, 0.0]);
         // Nor is it one of rows to predict, with and without names.

@@ -32,9 +32,9 @@ impl Local {
     pub fn curve_softmax(&mut self, first: usize, p: &[f64], weight: f64) {
         for (u, own) in p.iter().enumerate() {
             let (place, share) = (first + u, weight * own);
-            let column = self.curvature.col_mut(place).subrows_mut(place, p.len() - u);
+            let column = &mut self.curvature.col_as_slice_mut(place)[place..];
             column.iter_mut().zip(&p[u..]).for_each(|(sum, p)| *sum -= share * p);
-            self.curvature[(place, place)] += share;
+            column[0] += share;
         }
     }
 
