@@ -136,6 +136,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         && matches!(names.first().map(String::as_str), Some("" | "Unnamed: 0"))
         && !dropped.contains(&0)
         && group != Some(GroupBy::Column(0))
+        && weights != Some(0)
         && names.len() > 2
         && names[1..used].iter().all(|name| !name.is_empty());
     let mut columns = Vec::with_capacity(names.len());
@@ -171,7 +172,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             warnings.extend(far.map(DataWarning::of_target));
             warnings.extend(DataWarning::of_classes(&origin.file, &label, &classes));
             ColumnKind::Target
-        } else if index == 0 && unnamed_index && scan.may_be_index() && !as_text {
+        } else if index == 0 && unnamed_index && !scan.no_index && !as_text {
             warnings.push(DataWarning::Index { file: file(), column: label });
             ColumnKind::Dropped
         } else if index >= used {
@@ -312,6 +313,8 @@ fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, 
         (rows, last) = (rows + 1, line);
     }
 
+    // Each file may have numbers of its own.
+    scans.iter_mut().for_each(ColumnScan::end);
     if known.is_none() && options.header != Some(false) {
         again.check(&origin, &first, &scans)?;
     }

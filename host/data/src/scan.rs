@@ -94,6 +94,8 @@ pub(crate) struct ColumnScan {
     written: Numbers,
     /// Whether some text is neither a date nor a time.
     timeless: bool,
+    /// Whether the values of some file are no different whole numbers.
+    pub no_index: bool,
     /// The first text with a byte that none has.
     first_nul: Option<u64>,
     /// The smallest and the largest number.
@@ -176,6 +178,7 @@ impl ColumnScan {
         self.commas += other.commas;
         self.written.merge(&other.written);
         self.timeless |= other.timeless;
+        self.no_index |= other.no_index;
         self.range = match (self.range, other.range) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
@@ -238,11 +241,12 @@ impl ColumnScan {
         !self.crowded && !self.values.contains(text)
     }
 
-    /// Whether all values may be different whole numbers, as those of an index are.
-    pub fn may_be_index(&self) -> bool {
+    /// The file is at its end: whether its values may be different whole numbers, as those of an
+    /// index are.
+    pub fn end(&mut self) {
         let whole = self.is_numeric() && !self.fractions && self.first_missing.is_none();
         let room = self.range.is_some_and(|(low, high)| high - low + 1.0 >= self.numbers as f64);
-        whole && room && (self.crowded || self.values.len() == self.numbers)
+        self.no_index = !(whole && room && (self.crowded || self.values.len() == self.numbers));
     }
 
     /// Whether each value is a number with a fraction.

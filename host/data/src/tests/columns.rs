@@ -138,6 +138,18 @@ fn an_index_without_a_name_is_left_out() {
     assert_eq!(of("x", &shuffled), (2, false), "a name");
     assert_eq!(of("", &|row| (row * 23 % 39).to_string()), (2, false), "a number twice");
     assert_eq!(of("", &|row| format!("{}.5", row * 23 % 40)), (2, false));
+    // Each file has one of its own.
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = [0, 1]
+        .map(|file| {
+            let row = |row: usize| format!("{row},{}.5,{}\n", row * 7 % 5 + file, row % 2);
+            let path = folder.path().join(format!("{file}.csv"));
+            std::fs::write(&path, format!(",a,y\n{}", (0..20).map(row).collect::<String>()))
+                .unwrap();
+            path
+        })
+        .to_vec();
+    assert_eq!(crate::read_all(&paths, &options()).unwrap().inputs, 1);
     // Rows to predict come with the index or without.
     let text = format!(
         ",a,y\n{}",

@@ -378,8 +378,8 @@ impl<'r> Refinement<'r> {
         Some(TrainOptions { lambda: base.lambda, bits: Some(EXACT), ..best.options.clone() })
     }
 
-    /// Takes as many held-out parts and rows as there is time for to judge models like `way`, and where that is not
-    /// enough fewer bytes: the number of bytes that models are to be judged at.
+    /// Takes as many held-out parts and rows as there is time for to judge models like `way`, and
+    /// where that is not enough fewer bytes: the number of bytes that models are to be judged at.
     fn fit_extent(
         &mut self,
         way: Option<&TrainOptions>,
