@@ -85,7 +85,7 @@ pub fn run(arguments: &Train) -> Result<()> {
     let report = &trained.report;
     let guessed = numbers_as_classes.is_some() && arguments.source.task.is_none();
     for warning in &report.warnings {
-        // What is no class but a count is told by none.
+        // Counts that were taken for classes are hardly told apart as such.
         let task = if guessed && warning.contains("the most frequent class") {
             "; numbers were taken for classes: --task regression predicts numbers"
         } else {

@@ -124,6 +124,7 @@ impl OneClass<'_> {
     fn numbers(&self, start: usize) -> Option<usize> {
         let most = self.table.rows() / ROWS;
         let number = |row: usize| self.table.row(row)[start];
+        // Of a table with fewer rows nothing is said.
         if !self.are_many(1 + self.shares.len() * TIMES + MORE)
             || !(0..self.table.rows()).all(|row| number(row).fract() == 0.0)
         {

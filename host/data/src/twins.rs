@@ -27,13 +27,20 @@ pub fn twins(train: &Table, test: &Table, file: &str) -> Option<DataWarning> {
     if train.inputs != test.inputs || !is_various(train) {
         return None;
     }
-    let known: HashSet<u64> = (0..train.rows()).map(|row| hash(train.row(row))).collect();
-    let labelled: HashSet<u64> = (0..train.rows()).map(|row| with_target(train, row)).collect();
-    let copied: Vec<usize> =
-        (0..test.rows()).filter(|&row| known.contains(&hash(test.row(row)))).collect();
-    let copies = copied.len();
-    let agree = copied.into_iter().filter(|&row| labelled.contains(&with_target(test, row)));
-    let agree = agree.count();
+    let (mut known, mut labelled) = (HashSet::new(), HashSet::new());
+    for row in 0..train.rows() {
+        let inputs = hash(train.row(row));
+        known.insert(inputs);
+        labelled.insert(with_target(inputs, train, row));
+    }
+    let (mut copies, mut agree) = (0, 0);
+    for row in 0..test.rows() {
+        let inputs = hash(test.row(row));
+        if known.contains(&inputs) {
+            copies += 1;
+            agree += usize::from(labelled.contains(&with_target(inputs, test, row)));
+        }
+    }
     let many = copies as f64 >= SHARE * test.rows() as f64 && copies > 1;
     (many && agree as f64 >= AGREE * copies as f64).then(|| DataWarning::Twins {
         file: file.to_owned(),
@@ -42,13 +49,13 @@ pub fn twins(train: &Table, test: &Table, file: &str) -> Option<DataWarning> {
     })
 }
 
-/// [`hash`] of a row and its target.
-fn with_target(table: &Table, row: usize) -> u64 {
+/// The hash of a row's inputs, and its target in it.
+fn with_target(inputs: u64, table: &Table, row: usize) -> u64 {
     let target = match &table.target {
         Target::Classes { labels } => labels[row],
         Target::Values(values) => values[row].to_bits(),
     };
-    hash(table.row(row)) ^ wyhash::wyhash(&target.to_le_bytes(), 1)
+    inputs ^ wyhash::wyhash(&target.to_le_bytes(), 1)
 }
 
 /// Whether by chance, if columns had nothing to do with each other, hardly any two rows would be

@@ -30,8 +30,8 @@ pub(crate) const HELD: u64 = 0x5eed;
 const DRAWN: u64 = 0xd7a3;
 
 impl Folds {
-    /// Folds of a table: stratified, whole groups; or the parts to train and to
-    /// validate on that a data set has.
+    /// Folds of a table: stratified, whole groups but for classes of which one group alone has
+    /// rows; or the parts to train and to validate on that a data set has.
     ///
     /// # Errors
     /// Fewer rows or groups than two folds need.
@@ -44,7 +44,8 @@ impl Folds {
         Self::of(table, wanted.min(groups).max(2), seed)
     }
 
-    /// So many parts of about the same size, each held out once: stratified, whole groups.
+    /// So many parts of about the same size, each held out once: stratified, groups as in
+    /// [`Self::new`].
     ///
     /// # Errors
     /// Fewer rows or groups than parts.

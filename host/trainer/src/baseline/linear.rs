@@ -6,7 +6,7 @@ use koan::{Family, Law};
 use crate::Error;
 use crate::evaluate::of_scores;
 use crate::features::FeatureMap;
-use crate::fit::real_scores;
+use crate::fit::{Rows, real_scores};
 use crate::folds::{drawn_rows, hold_out};
 use crate::lambda::LAMBDAS;
 use crate::map_choice;
@@ -15,8 +15,8 @@ use crate::plan::{BankPlan, realise};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::{LinearFit, System, best_on};
-use crate::solve::{Design, Logistic};
-use koan_data::{Table, Target, Task};
+use crate::solve::Logistic;
+use koan_data::{Table, Task};
 
 /// Inputs up to which the baseline is fitted.
 pub const MAX_INPUTS: usize = 2048;
@@ -105,18 +105,14 @@ fn logistic(
     lambdas: &[f64],
     seed: u64,
 ) -> Result<Vec<LinearFit>, Error> {
-    let Target::Classes { labels } = &problem.table.target else { return Ok(Vec::new()) };
     let most = MOST_WORK / (map.features() * problem.outputs).max(1);
     let drawn = drawn_rows(rows.len(), most, seed);
     let rows: Vec<usize> = drawn.into_iter().map(|place| rows[place]).collect();
-    let design = Design::of(map, problem.table, &rows)?;
-    let labels: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
-    let weights: Option<Vec<f64>> =
-        problem.weights.is_some().then(|| rows.iter().map(|&row| problem.weight(row)).collect());
-    if rows.is_empty() || weights.as_ref().is_some_and(|all| all.iter().sum::<f64>() <= 0.0) {
+    if rows.iter().map(|&row| problem.weight(row)).sum::<f64>() <= 0.0 {
         return Ok(Vec::new());
     }
-    let regression = Logistic::new(&design, &labels, problem.outputs, weights.as_deref());
+    let Rows { design, labels, weights, .. } = &Rows::new(problem, map, &rows)?;
+    let regression = Logistic::new(design, labels, problem.outputs, weights.as_deref());
     let mut fits: Vec<LinearFit> = Vec::new();
     for &lambda in lambdas {
         fits.push(regression.solve(lambda, fits.last(), TOLERANCE).fit);

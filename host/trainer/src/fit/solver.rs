@@ -20,7 +20,7 @@ const FLOOR: f64 = 0.02;
 const LEAST_CURVATURE: f64 = 1e-9;
 
 /// Some rows: features, what is to be predicted, and weights.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     pub design: Design,
     /// T × n.
     targets: Mat<f64>,

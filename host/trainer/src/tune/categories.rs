@@ -17,9 +17,9 @@ const CLEARLY: f64 = 0.95;
 /// Inputs up to which categories are tried: with more of them a search finds little in time.
 const MOST_INPUTS: usize = 512;
 
-/// What short searches say.
+/// What short searches say of columns as categories.
 #[derive(Default)]
-pub(super) struct Choice {
+pub(super) struct Coding {
     /// The columns to take as categories, and the table with them; none where numbers do better,
     /// or where nothing is to be asked.
     pub coded: Option<(Vec<usize>, Table)>,
@@ -34,17 +34,17 @@ pub(super) fn choose(
     table: &Table,
     options: &TuneOptions,
     progress: &Progress,
-) -> Result<Choice, Error> {
+) -> Result<Coding, Error> {
     let base = &options.space.base;
     let columns = &table.schema.may_be_categories;
     // Whose place in a row has a meaning is no category.
     let placed = base.conv.shape.is_some() || super::space::shape_of(base, table).is_some();
     if columns.is_empty() || placed || !base.categories.is_empty() || !base.groups.is_empty() {
-        return Ok(Choice::default());
+        return Ok(Coding::default());
     }
     let coded = table.with_categories(columns)?;
     if coded.inputs > MOST_INPUTS {
-        return Ok(Choice::default());
+        return Ok(Coding::default());
     }
     progress.phase("trying columns of few whole numbers as categories")?;
     let short = TuneOptions { time: options.time.mul_f64(SHARE).min(MOST), ..options.clone() };
@@ -60,7 +60,7 @@ pub(super) fn choose(
     };
     let better = value(&coded)? < CLEARLY * value(table)?;
     let time = 2 * short.time.mul_f64(SEARCHING);
-    Ok(Choice { coded: better.then(|| (columns.clone(), coded)), time, cut })
+    Ok(Coding { coded: better.then(|| (columns.clone(), coded)), time, cut })
 }
 
 #[cfg(test)]

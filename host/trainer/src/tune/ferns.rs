@@ -25,7 +25,7 @@ const ROWS_OF_A_FERN: usize = 2;
 const FEW_FERNS: usize = 64;
 
 /// A way to make ferns that is compared with others.
-struct Way {
+struct Compared {
     sized: Sized,
     /// The same with a given λ.
     quick: TrainOptions,
@@ -94,7 +94,7 @@ impl Refinement<'_> {
             (room, compared) = (room / 2, smaller);
         }
         let mut ways = Vec::new();
-        for Way { sized, quick, work } in compared {
+        for Compared { sized, quick, work } in compared {
             // Where there is nothing else, one is there whatever it takes.
             let needed = alone && ways.is_empty();
             if needed || work <= self.available(reserve).min(self.each) {
@@ -124,24 +124,24 @@ impl Refinement<'_> {
         all: &[TrainOptions],
         bits: u8,
         room: usize,
-    ) -> Result<Vec<Way>, Error> {
+    ) -> Result<Vec<Compared>, Error> {
         let mut ways = Vec::new();
         for options in all {
             let Some(sized) = self.sized(options, bits, room)? else { continue };
             let quick = self.quick(&sized.point.options);
             let work = self.work(&quick)? / self.folds.held.len() as f64;
-            ways.push(Way { sized, quick, work });
+            ways.push(Compared { sized, quick, work });
         }
         Ok(ways)
     }
 
     /// Whether there is time to compare all ways, and to judge each of them.
-    fn affords_all(&self, ways: &[Way], reserve: f64) -> Result<bool, Error> {
+    fn affords_all(&self, ways: &[Compared], reserve: f64) -> Result<bool, Error> {
         let compared: f64 = ways.iter().map(|way| way.work).sum();
         if compared > self.available(reserve) {
             return Ok(false);
         }
-        for Way { sized: Sized { point, .. }, .. } in ways {
+        for Compared { sized: Sized { point, .. }, .. } in ways {
             if !self.affords(&point.options, self.work(&point.options)?, reserve) {
                 return Ok(false);
             }

@@ -3,7 +3,6 @@
 use web_time::Instant;
 
 use super::moves::Sized;
-use super::pace::SLACK;
 use super::rank::slowness;
 use super::refine::{Refined, Refinement};
 use crate::fit::Judging;
@@ -48,9 +47,7 @@ impl Refinement<'_> {
             self.judged.1 += start.elapsed();
             self.clock.measured(self.judged.0, self.judged.1);
         }
-        if self.clock.possible() < SLACK * self.left {
-            *self.hurried.get_mut() = true;
-        }
+        self.in_time(self.left, self.clock.possible());
         refined.extend(judged);
         Ok(())
     }

@@ -62,7 +62,7 @@ use crate::solve::Loss;
 use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained};
 use koan_data::{Table, Task};
 
-use categories::Choice;
+use categories::Coding;
 use halving::{Search, Searched};
 use last::LastFit;
 use refine::{Allowance, Refinement};
@@ -369,11 +369,11 @@ fn search(
     check(table, options)?;
     let start = Instant::now();
     let given = &options.space.base.categories;
-    let Choice { coded, time, mut cut } = match given.is_empty() {
+    let Coding { coded, time, mut cut } = match given.is_empty() {
         true => categories::choose(table, options, progress)?,
         false => {
             let coded = Some((given.clone(), table.with_categories(given)?));
-            Choice { coded, ..Choice::default() }
+            Coding { coded, ..Coding::default() }
         }
     };
     let mut options = options.clone();

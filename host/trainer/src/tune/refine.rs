@@ -165,8 +165,8 @@ impl<'r> Refinement<'r> {
     }
 
     /// What was planned, or what is possible where that is clearly less: the result then depends on
-    /// the machine.
-    fn in_time(&self, planned: f64, possible: f64) -> f64 {
+    /// the machine, which is noted.
+    pub(super) fn in_time(&self, planned: f64, possible: f64) -> f64 {
         if possible >= SLACK * planned {
             return planned;
         }
