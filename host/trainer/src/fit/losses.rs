@@ -15,7 +15,6 @@ use crate::options::HeadOptions;
 use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::quantise::Rounding;
 use crate::ridge::LinearFit;
 use crate::solve::{Loss, Solution, Tolerance, boxed};
 use koan_data::{Table, Target, Task};
@@ -87,12 +86,8 @@ impl Sought<'_> {
     /// The held-out loss of the fits where they are, rounded.
     fn rounded(&self, turns: &[Turn<'_>]) -> f64 {
         let loss = |Turn { side, solver, at, .. }: &Turn<'_>| {
-            let rounded = solver.curvature(&side.fit, at).round(
-                at.weights.as_ref(),
-                self.spec,
-                vec![usual_width(self.bits)],
-                Rounding::Compensated,
-            );
+            let widths = vec![usual_width(self.bits)];
+            let rounded = solver.compensated(&side.fit, at, self.spec, widths);
             let bias = solver.bias(&rounded.weights, at);
             side.held.loss(self.loss, rounded.weights.as_ref(), &bias)
         };

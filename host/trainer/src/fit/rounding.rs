@@ -1,6 +1,6 @@
 //! Rounding all outputs of a fit through one matrix.
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, Side};
 use koan::Width;
 
 use crate::blob::{HeadSpec, ModelSpec};
@@ -43,18 +43,41 @@ impl RoundedWeights {
         width: Width,
         round: impl Fn(&[f64], &[(usize, Width)]) -> Rounded + Sync,
     ) -> Self {
-        let banks: Vec<(usize, Width)> =
-            spec.banks.iter().map(|bank| (bank.columns(), width)).collect();
-        let bank_of: Vec<usize> = banks
-            .iter()
-            .enumerate()
-            .flat_map(|(bank, &(columns, _))| std::iter::repeat_n(bank, columns))
-            .collect();
+        let banks = banks(spec, width);
         // Outputs are independent: in parallel they give the same codes.
-        let outputs = parallel::map(weights.ncols(), |output| {
-            let weights: Vec<f64> = (0..bank_of.len()).map(|k| weights[(k, output)]).collect();
-            round(&weights, &banks)
+        let outputs = parallel::map(weights.ncols(), |t| round(&column(weights, t), &banks));
+        Self::of(spec, width, outputs)
+    }
+
+    /// Rounds `weights`, K × T, to the best of `widths`, each output through a `matrix` of its own;
+    /// none where one has no factor.
+    pub fn by_own(
+        weights: MatRef<'_, f64>,
+        spec: &ModelSpec,
+        widths: &[Width],
+        matrix: impl Fn(usize) -> Mat<f64> + Sync,
+    ) -> Option<Self> {
+        let rounded = parallel::map(weights.ncols(), |t| {
+            let matrix = matrix(t);
+            let factor = matrix.llt(Side::Lower).ok()?;
+            let column = column(weights, t);
+            let of_width = |&width: &Width| {
+                let banks = banks(spec, width);
+                round(&column, &banks, factor.L(), matrix.as_ref(), Rounding::Compensated)
+            };
+            Some(widths.iter().map(of_width).collect::<Vec<_>>())
         });
+        let rounded: Vec<Vec<Rounded>> = rounded.into_iter().collect::<Option<_>>()?;
+        let of_width = |(place, &width): (usize, &Width)| {
+            Self::of(spec, width, rounded.iter().map(|widths| widths[place].clone()).collect())
+        };
+        Some(least(widths.iter().enumerate().map(of_width)))
+    }
+
+    fn of(spec: &ModelSpec, width: Width, outputs: Vec<Rounded>) -> Self {
+        let columns = spec.banks.iter().map(|bank| bank.columns()).enumerate();
+        let bank_of: Vec<usize> =
+            columns.flat_map(|(bank, columns)| std::iter::repeat_n(bank, columns)).collect();
         let excess = outputs.iter().map(|rounded| rounded.excess).sum();
         let weights = Mat::from_fn(bank_of.len(), outputs.len(), |k, output| {
             outputs[output].levels[bank_of[k]].weight(outputs[output].codes[k])
@@ -64,9 +87,7 @@ impl RoundedWeights {
 
     /// The better one of the widths to try.
     pub fn best(widths: Vec<Width>, attempt: impl FnMut(Width) -> Self) -> Self {
-        let best =
-            widths.into_iter().map(attempt).reduce(|a, b| if b.excess < a.excess { b } else { a });
-        best.expect("there is at least one width")
+        least(widths.into_iter().map(attempt))
     }
 
     /// The head with these weights and real-valued biases.
@@ -83,6 +104,20 @@ impl RoundedWeights {
             .collect();
         assemble(spec, self.width, &outputs)
     }
+}
+
+/// The columns of each bank, and their width.
+fn banks(spec: &ModelSpec, width: Width) -> Vec<(usize, Width)> {
+    spec.banks.iter().map(|bank| (bank.columns(), width)).collect()
+}
+
+fn column(weights: MatRef<'_, f64>, output: usize) -> Vec<f64> {
+    weights.col(output).iter().copied().collect()
+}
+
+/// The one with the least excess, of one at least.
+fn least(all: impl Iterator<Item = RoundedWeights>) -> RoundedWeights {
+    all.reduce(|a, b| if b.excess < a.excess { b } else { a }).expect("there is at least one width")
 }
 
 /// The factored matrix of a quadratic objective, to round through.

@@ -1,8 +1,9 @@
 //! Rows with their features, and the solvers of all losses over them.
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, RowMut};
+use koan::Width;
 
-use super::{Curvature, widths};
+use super::{Curvature, RoundedWeights, widths};
 use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::features::FeatureMap;
@@ -14,10 +15,61 @@ use crate::solve::{BoxedSquares, Design, Hinge, Logistic, Loss, Solution, Tolera
 use koan_data::Target;
 
 /// Rows whose loss is flat count this share of the mean in the curvature: a
-/// rounding may well move them to where it is not.
+/// rounding may well move them to where it is not. Rows of which an output's is flat count this
+/// share of the mean over the outputs, too.
 const FLOOR: f64 = 0.02;
 /// That mean, at least: where all rows are told apart for certain, nothing is left to weigh them by.
 const LEAST_CURVATURE: f64 = 1e-9;
+
+/// Rows that an output's second derivative is summed over, at most: so many for each feature, and
+/// no fewer than that.
+const ROWS_OF_A_FEATURE: usize = 8;
+const LEAST_ROWS: usize = 8192;
+/// Features up to which each output has its own: beyond, its sums would take too long.
+const MOST_OWN: usize = 2048;
+
+/// How many of `rows` an output's own second derivatives are summed over; 0 of those that have none
+/// of their own: of a single output the shared ones are its own.
+pub(crate) fn own_rows(outputs: usize, features: usize, rows: usize) -> usize {
+    let most = (ROWS_OF_A_FEATURE * features).max(LEAST_ROWS);
+    if outputs > 1 && features <= MOST_OWN { rows.min(most) } else { 0 }
+}
+
+/// Raises the curvature of rows whose loss is flat.
+fn raise(mut rows: RowMut<'_, f64>) {
+    let mean = rows.as_ref().iter().sum::<f64>() / rows.ncols() as f64;
+    rows.as_mut().iter_mut().for_each(|row| *row += FLOOR * mean.max(LEAST_CURVATURE));
+}
+
+/// Weights of a fit, each output's rounded through second derivatives of its own: classes differ in
+/// which rows they are unsure of. None where there are none of its own.
+fn rounded_by_own(
+    solver: &Logistic<'_>,
+    fit: &LinearFit,
+    spec: &ModelSpec,
+    widths: &[Width],
+) -> Option<RoundedWeights> {
+    let weights = fit.weights.as_ref();
+    let mut curvatures = solver.curvatures(fit);
+    let rows = own_rows(weights.ncols(), weights.nrows(), curvatures.ncols());
+    if rows == 0 {
+        return None;
+    }
+    // What a class is sure not to be may well be told apart by the others.
+    for mut row in curvatures.col_iter_mut() {
+        let mean = row.as_ref().iter().sum::<f64>() / weights.ncols() as f64;
+        row.as_mut().iter_mut().for_each(|own| *own += FLOOR * mean);
+    }
+    curvatures.row_iter_mut().for_each(raise);
+    let matrix = solver.second_derivatives(fit.lambda, &curvatures, rows);
+    RoundedWeights::by_own(weights, spec, widths, matrix)
+}
+
+/// The mean over the outputs of a value for each output and row, T × n.
+fn mean_rows(values: &Mat<f64>) -> Vec<f64> {
+    let outputs = values.nrows() as f64;
+    values.col_iter().map(|row| row.iter().sum::<f64>() / outputs).collect()
+}
 
 /// Some rows: features, what is to be predicted, and weights.
 pub(crate) struct Rows {
@@ -134,14 +186,31 @@ impl<'p> Solver<'p> {
     pub fn curvature(&self, part: &Rows, fit: &LinearFit) -> Curvature {
         let mut rows = match self {
             Self::Squares(system) => return Curvature::new(system, fit.lambda),
-            Self::Logistic(solver) => solver.curvature(fit),
+            Self::Logistic(solver) => mean_rows(&solver.curvatures(fit)),
             Self::Hinge(solver) => solver.curvature(fit),
         };
-        let mean = rows.iter().sum::<f64>() / rows.len() as f64;
-        rows.iter_mut().for_each(|row| *row += FLOOR * mean.max(LEAST_CURVATURE));
+        raise(RowMut::from_slice_mut(&mut rows));
         let none = Mat::zeros(1, rows.len());
         let system = System::new(&part.design.moments(none.as_ref(), Some(&rows)));
         Curvature::new(&system, fit.lambda * self.unit() / system.unit())
+    }
+
+    /// Weights of a fit, rounded and compensated to the best of `widths`.
+    pub fn compensated(
+        &self,
+        part: &Rows,
+        fit: &LinearFit,
+        spec: &ModelSpec,
+        widths: Vec<Width>,
+    ) -> RoundedWeights {
+        let own = match self {
+            Self::Logistic(solver) => rounded_by_own(solver, fit, spec, &widths),
+            Self::Hinge(_) | Self::Squares(_) => None,
+        };
+        own.unwrap_or_else(|| {
+            let weights = fit.weights.as_ref();
+            self.curvature(part, fit).round(weights, spec, widths, Rounding::Compensated)
+        })
     }
 
     /// Heads of a fit to these rows, rounded to the nearest level and compensated; `bias`: the
@@ -154,8 +223,8 @@ impl<'p> Solver<'p> {
         bias: impl Fn(&Mat<f64>) -> Vec<f64>,
     ) -> [HeadSpec; 2] {
         let curvature = self.curvature(part, fit);
-        [Rounding::Nearest, Rounding::Compensated].map(|rounding| {
-            let rounded = curvature.round(fit.weights.as_ref(), spec, widths(bits), rounding);
+        let nearest = curvature.round(fit.weights.as_ref(), spec, widths(bits), Rounding::Nearest);
+        [nearest, self.compensated(part, fit, spec, widths(bits))].map(|rounded| {
             let bias = bias(&rounded.weights);
             rounded.head(spec, &bias)
         })
@@ -168,5 +237,55 @@ impl<'p> Solver<'p> {
             Self::Logistic(solver) => solver.bias(weights.as_ref(), fit),
             Self::Hinge(solver) => solver.bias(weights.as_ref()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TrainOptions;
+    use crate::train::bank_plans;
+    use crate::unsupervised::plain;
+    use koan_data::digits;
+
+    /// Ten classes are unsure of other rows each.
+    #[test]
+    fn outputs_are_rounded_through_their_own_second_derivatives() {
+        let table = digits::table().select(&(0..600).collect::<Vec<_>>());
+        let problem = Problem::new(&table, false);
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        for seed in 1..=3 {
+            let options = TrainOptions {
+                features: vec![60],
+                bits: Some(2),
+                seed,
+                loss: Some(Loss::Logistic),
+                relevance: Some(false),
+                ..TrainOptions::default()
+            };
+            let spec = plain(&table, &bank_plans(&table, &options).unwrap(), &options).spec;
+            let part = Rows::new(&problem, &FeatureMap::new(&spec).unwrap(), &rows).unwrap();
+            let solver = Solver::new(Loss::Logistic, &part, problem.outputs);
+            let tolerance = Tolerance { gap: 1e-3, decrease: 0.0, products: usize::MAX };
+            let fit = solver.solve(1e-3, None, &mut Start::default(), tolerance).fit;
+            let loss = |rounded: &RoundedWeights| {
+                let bias = solver.bias(&rounded.weights, &fit);
+                part.loss(Loss::Logistic, rounded.weights.as_ref(), &bias)
+            };
+            let own = loss(&solver.compensated(&part, &fit, &spec, widths(2)));
+            let curvature = solver.curvature(&part, &fit);
+            let weights = fit.weights.as_ref();
+            let shared = loss(&curvature.round(weights, &spec, widths(2), Rounding::Compensated));
+            assert!(own < 0.95 * shared, "{seed}: {own}, shared {shared}");
+        }
+    }
+
+    #[test]
+    fn outputs_share_where_their_own_would_take_too_long() {
+        assert_eq!(own_rows(10, 100, 5000), 5000);
+        assert_eq!(own_rows(10, 100, 50_000), LEAST_ROWS);
+        assert_eq!(own_rows(10, 2000, 50_000), 16_000);
+        assert_eq!(own_rows(10, MOST_OWN + 1, 5000), 0);
+        assert_eq!(own_rows(1, 100, 5000), 0, "of one output they are the same");
     }
 }

@@ -38,6 +38,63 @@ pub(super) struct Shared<'s> {
     pub shares: &'s [f64],
 }
 
+/// Of features less means and a constant, rows weighted: the sums of one output at a time.
+pub(super) struct Blocks<'d> {
+    design: &'d Design,
+    means: &'d [f64],
+    /// T × n.
+    curvature: &'d Mat<f64>,
+    /// Rows and what each counts as.
+    drawn: Vec<(usize, f64)>,
+}
+
+impl<'d> Blocks<'d> {
+    /// Of at most `most` rows.
+    pub fn new(design: &'d Design, means: &'d [f64], curvature: &'d Mat<f64>, most: usize) -> Self {
+        Self { design, means, curvature, drawn: drawn(curvature, most) }
+    }
+
+    /// The lower half of the block of output `t`, (K + 1) × (K + 1), the constant last.
+    pub fn of(&self, t: usize) -> Mat<f64> {
+        let size = self.means.len() + 1;
+        let mut block = Mat::<f64>::zeros(size, size);
+        for rows in self.drawn.chunks(CHUNK) {
+            let mut scaled = Mat::<f32>::zeros(size, rows.len());
+            for (scaled, &(row, share)) in scaled.col_iter_mut().zip(rows) {
+                let root = (share * self.curvature[(t, row)]).sqrt();
+                let centred = self.design.centred_row(row, self.means);
+                scaled.iter_mut().zip(centred).for_each(|(to, by)| *to = (by * root) as f32);
+            }
+            // By panels of columns: less code than a product of triangles.
+            for left in (0..size).step_by(WIDTH) {
+                let (width, height) = (WIDTH.min(size - left), size - left);
+                let mut sum = Mat::<f32>::zeros(height, width);
+                let right = scaled.subrows(left, width).transpose();
+                let below = scaled.subrows(left, height);
+                matmul(sum.as_mut(), Accum::Replace, below, right, 1.0, Par::Seq);
+                let panel = block.as_mut().submatrix_mut(left, left, height, width);
+                for (column, sum) in panel.col_iter_mut().zip(sum.col_iter()) {
+                    column.iter_mut().zip(sum.iter()).for_each(|(to, &by)| *to += f64::from(by));
+                }
+            }
+        }
+        for k in 0..size {
+            block[(k, k)] *= 1.0 + LOST;
+        }
+        block
+    }
+
+    /// The same where the constant is always the best one: K × K, both triangles.
+    pub fn without_constant(&self, t: usize) -> Mat<f64> {
+        let block = self.of(t);
+        let last = self.means.len();
+        let all = block[(last, last)].max(f64::MIN_POSITIVE);
+        Mat::from_fn(last, last, |j, k| {
+            block[(j.max(k), j.min(k))] - block[(last, j)] * block[(last, k)] / all
+        })
+    }
+}
+
 /// The blocks of the outputs, factored: of features less `means` and a constant, rows
 /// weighted by `curvature` (T × n), with `penalty` on the diagonal, and what is `shared`. None
 /// where they would be too large, or have no factor.
@@ -53,38 +110,13 @@ pub(super) fn factored(
     if (outputs * size).max(most.min(curvature.ncols())) * size > MOST {
         return None;
     }
-    let drawn = drawn(curvature, most);
-    let rows: Vec<usize> = drawn.iter().map(|&(row, _)| row).collect();
-    let features = design.centred(&rows, means);
+    let blocks = Blocks::new(design, means, curvature, most);
     let factors = parallel::map(outputs, |t| {
-        let mut block = Mat::<f64>::zeros(size, size);
-        for start in (0..rows.len()).step_by(CHUNK) {
-            let count = CHUNK.min(rows.len() - start);
-            let mut scaled = Mat::<f32>::zeros(size, count);
-            let part = features.subcols(start, count);
-            let columns = scaled.col_iter_mut().zip(part.col_iter()).zip(&drawn[start..]);
-            for ((scaled, part), &(row, share)) in columns {
-                let root = (share * curvature[(t, row)]).sqrt();
-                scaled.iter_mut().zip(part.iter()).for_each(|(to, by)| *to = (by * root) as f32);
-            }
-            // The lower half, by panels of columns: less code than a product of triangles.
-            for left in (0..size).step_by(WIDTH) {
-                let (width, height) = (WIDTH.min(size - left), size - left);
-                let mut sum = Mat::<f32>::zeros(height, width);
-                let right = scaled.subrows(left, width).transpose();
-                let below = scaled.subrows(left, height);
-                matmul(sum.as_mut(), Accum::Replace, below, right, 1.0, Par::Seq);
-                let panel = block.as_mut().submatrix_mut(left, left, height, width);
-                for (column, sum) in panel.col_iter_mut().zip(sum.col_iter()) {
-                    column.iter_mut().zip(sum.iter()).for_each(|(to, &by)| *to += f64::from(by));
-                }
-            }
-        }
+        let mut block = blocks.of(t);
         // The bias is not penalised, but its entry may have come to 0.
         let least = f64::MIN_POSITIVE.max(1e-12 * penalty);
         for k in 0..size {
-            let lost = LOST * block[(k, k)];
-            block[(k, k)] += lost + if k + 1 < size { penalty } else { least };
+            block[(k, k)] += if k + 1 < size { penalty } else { least };
         }
         if let Some(Shared { gram, total, shares }) = shared {
             for (column, gram) in block.col_iter_mut().zip(gram.col_iter()) {
@@ -151,6 +183,28 @@ mod tests {
             let matrix = expected(&design, &means, &curvature, t);
             let one = factor.solve(&matrix);
             assert!((one - Mat::<f64>::identity(7, 7)).norm_max() < 1e-3);
+        }
+    }
+
+    /// eᵀHe without the constant is the least over all constants.
+    #[test]
+    fn without_the_constant_it_is_the_best_one() {
+        let (design, means, curvature) = problem(200);
+        let blocks = Blocks::new(&design, &means, &curvature, usize::MAX);
+        let rows: Vec<usize> = (0..200).collect();
+        let all = design.centred(&rows, &means);
+        let errors = [1.0, -2.0, 0.5, 3.0, 0.0, -1.0];
+        for t in 0..2 {
+            let matrix = blocks.without_constant(t);
+            let error = Mat::from_fn(6, 1, |k, _| errors[k]);
+            let found = (error.transpose() * &matrix * &error)[(0, 0)];
+            let scores: Vec<f64> =
+                rows.iter().map(|&i| (0..6).map(|k| errors[k] * all[(k, i)]).sum()).collect();
+            let total: f64 = rows.iter().map(|&i| curvature[(t, i)]).sum();
+            let mean = rows.iter().map(|&i| curvature[(t, i)] * scores[i]).sum::<f64>() / total;
+            let square = |&i: &usize| curvature[(t, i)] * (scores[i] - mean).powi(2);
+            let least: f64 = rows.iter().map(square).sum();
+            assert!((found / least - 1.0).abs() < 1e-3, "{t}: {found} {least}");
         }
     }
 

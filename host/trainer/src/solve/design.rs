@@ -129,16 +129,19 @@ impl Design {
         }
     }
 
+    /// The features of a row less `means`, and a 1 behind them: K + 1.
+    pub(super) fn centred_row(&self, row: usize, means: &[f64]) -> impl Iterator<Item = f64> {
+        let values = self.row(row).iter().zip(&self.units).zip(means);
+        let centred = values.map(|((&value, unit), mean)| f64::from(value) * unit - mean);
+        centred.chain(std::iter::once(1.0))
+    }
+
     /// The features of some rows less `means`, and a 1 below them: (K + 1) × rows.
     #[must_use]
     pub fn centred(&self, rows: &[usize], means: &[f64]) -> Mat<f64> {
         let mut centred = Mat::<f64>::zeros(self.features + 1, rows.len());
-        for (mut column, &row) in centred.col_iter_mut().zip(rows) {
-            let values = self.row(row).iter().zip(&self.units).zip(means);
-            column[self.features] = 1.0;
-            for (place, ((&value, unit), mean)) in column.iter_mut().zip(values) {
-                *place = f64::from(value) * unit - mean;
-            }
+        for (column, &row) in centred.col_iter_mut().zip(rows) {
+            column.iter_mut().zip(self.centred_row(row, means)).for_each(|(to, by)| *to = by);
         }
         centred
     }

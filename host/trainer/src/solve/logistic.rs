@@ -15,6 +15,7 @@ use std::sync::Arc;
 use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef};
 
+use super::blocks::Blocks;
 use super::conjugate::Vector;
 use super::loss::{ROWS, own_score, probabilities, sign};
 use super::newton::{Pair, Preconditioner, Step, newton_step};
@@ -199,25 +200,48 @@ impl<'d> Logistic<'d> {
         Preconditioner::Shared { factor, curvature, total: self.known.total }
     }
 
-    /// For every row Σ over outputs of p(1 − p)/T, times its weight: the
-    /// curvature of the loss at `fit`, shared by the outputs.
+    /// Each output's curvature of the loss at `fit`, c_i·p(1 − p): T × n.
     #[must_use]
-    pub fn curvature(&self, fit: &LinearFit) -> Vec<f64> {
+    pub fn curvatures(&self, fit: &LinearFit) -> Mat<f64> {
         let (chances, ..) = self.chances(fit.weights.as_ref(), &fit.bias);
-        (0..self.labels.len())
-            .map(|i| {
-                let sum: f64 =
-                    (0..self.outputs).map(|t| chances[(t, i)] * (1.0 - chances[(t, i)])).sum();
-                self.weight(i) * sum / self.outputs as f64
-            })
-            .collect()
+        self.curvatures_of(&chances)
     }
 
-    /// The best biases for other weights, from those of `fit`.
+    fn curvatures_of(&self, chances: &Mat<f64>) -> Mat<f64> {
+        Mat::from_fn(self.outputs, self.labels.len(), |t, i| {
+            self.weight(i) * chances[(t, i)] * (1.0 - chances[(t, i)])
+        })
+    }
+
+    /// The second derivatives of the objective for `lambda` by an output's weights, where rows have
+    /// these `curvatures` (T × n) and the biases are always the best ones: from at most `most`
+    /// rows, K × K for each output that is asked for.
+    pub(crate) fn second_derivatives<'c>(
+        &'c self,
+        lambda: f64,
+        curvatures: &'c Mat<f64>,
+        most: usize,
+    ) -> impl Fn(usize) -> Mat<f64> + Sync + 'c {
+        let blocks = Blocks::new(self.design, self.known.system.means(), curvatures, most);
+        let penalty = lambda * self.unit();
+        move |t| {
+            let mut matrix = blocks.without_constant(t);
+            (0..matrix.nrows()).for_each(|k| matrix[(k, k)] += penalty);
+            matrix
+        }
+    }
+
+    /// The best biases for other weights than those of `fit`, from those that leave the mean scores
+    /// as they are: farther off all rows may have chances of 0 or 1, from where no step leads back.
     #[must_use]
     pub fn bias(&self, weights: MatRef<'_, f64>, fit: &LinearFit) -> Vec<f64> {
         let scores = self.design.scores(weights, &vec![0.0; self.outputs]);
-        let mut best = fit.bias.clone();
+        let means = self.known.system.means().iter().enumerate();
+        let moved = |t: usize| -> f64 {
+            let of = |(k, mean): (usize, &f64)| mean * (fit.weights[(k, t)] - weights[(k, t)]);
+            means.clone().map(of).sum()
+        };
+        let mut best = (0..self.outputs).map(|t| fit.bias[t] + moved(t)).collect();
         bias::logistic(scores.as_ref(), self.labels, self.weights, &mut best);
         best
     }
@@ -350,9 +374,7 @@ impl<'d> Logistic<'d> {
 
     /// The Hessian's blocks on the diagonal, factored.
     fn blocks(&self, chances: &Mat<f64>, penalty: f64) -> Option<Vec<Llt<f64>>> {
-        let curvature = Mat::from_fn(self.outputs, self.labels.len(), |t, i| {
-            self.weight(i) * chances[(t, i)] * (1.0 - chances[(t, i)])
-        });
+        let curvature = self.curvatures_of(chances);
         blocks::factored(self.design, self.known.system.means(), &curvature, penalty, None)
     }
 
@@ -451,6 +473,30 @@ mod tests {
             let shares: Vec<f64> = (0..outputs).map(|t| regression.share(t)).collect();
             let plain = regression.start(None, 0.0).objective;
             assert!((regression.loss_of_shares(&shares) / plain - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Features far from 0 move all scores by much where their weights are rounded: from the biases
+    /// of the fit no step led to the best ones.
+    #[test]
+    fn biases_are_the_best_ones_of_weights_far_off() {
+        let rows = 300;
+        let value = |i: usize| 1000 + ((i * i % 61) as i16 - 30);
+        let design = Design::new((0..4 * rows).map(value).collect(), 4);
+        for outputs in [1, 3] {
+            let labels: Vec<u32> =
+                (0..rows as u32).map(|i| i * i % 7 % (outputs as u32).max(2)).collect();
+            let regression = Logistic::new(&design, &labels, outputs, None);
+            let fit = regression.solve(1e-3, None, 1e-6).fit;
+            let signs = [1.0, -1.0, 1.0, 1.0];
+            let far = Mat::from_fn(4, outputs, |k, t| 0.05 * signs[(k + t) % 4]);
+            let bias = regression.bias(far.as_ref(), &fit);
+            let scores = regression.design.scores(far.as_ref(), &bias);
+            let (chances, ..) = regression.chances_of(scores);
+            for t in 0..outputs {
+                let off: f64 = (0..rows).map(|i| chances[(t, i)] - regression.wanted(i, t)).sum();
+                assert!(off.abs() < 1e-4 * rows as f64, "{outputs} outputs, {t}: {off}");
+            }
         }
     }
 

@@ -284,9 +284,9 @@ mod tests {
             features: vec![30],
             bits: Some(2),
             loss: Some(Loss::Logistic),
-            lambda: Some(1e-8),
+            lambda: Some(1e-10),
             // λ alone is searched.
-            frequency: Some(vec![0.25]),
+            frequency: Some(vec![0.02]),
             map: Some(crate::MapKind::Shared),
             relevance: Some(false),
             ..TrainOptions::default()
@@ -300,11 +300,11 @@ mod tests {
             (options.lambda, evaluate(&trained.blob, &table).unwrap().error)
         };
         let (given, bad) = of(false, 0.04);
-        assert_eq!(given, Some(1e-8), "a λ that was asked for stays");
+        assert_eq!(given, Some(1e-10), "a λ that was asked for stays");
         let (chosen, good) = of(true, 0.04);
         assert!(bad > 0.5 && good < 0.2, "{bad} {good}");
         assert_eq!(chosen, None);
         // As good as it was expected to be.
-        assert_eq!(of(true, 1.0).0, Some(1e-8));
+        assert_eq!(of(true, 1.0).0, Some(1e-10));
     }
 }
