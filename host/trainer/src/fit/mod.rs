@@ -24,7 +24,7 @@ pub use parts::fit_parts;
 pub(crate) use parts::parts_affordable;
 pub(crate) use rounding::{Curvature, RoundedWeights};
 pub(crate) use sampled::{Beginning, Sampled};
-pub(crate) use solver::{Rows, own_rows};
+pub(crate) use solver::Rows;
 pub use sparse::fit_sparse;
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.

@@ -30,7 +30,7 @@ const MOST_OWN: usize = 2048;
 
 /// How many of `rows` an output's own second derivatives are summed over; 0 of those that have none
 /// of their own: of a single output the shared ones are its own.
-pub(crate) fn own_rows(outputs: usize, features: usize, rows: usize) -> usize {
+fn own_rows(outputs: usize, features: usize, rows: usize) -> usize {
     let most = (ROWS_OF_A_FEATURE * features).max(LEAST_ROWS);
     if outputs > 1 && features <= MOST_OWN { rows.min(most) } else { 0 }
 }

@@ -3,7 +3,7 @@
 use super::budget::{feature_work, gram_work};
 use super::ferns::is_fern;
 use super::refine::Refinement;
-use crate::fit::{own_rows, parts_affordable};
+use crate::fit::parts_affordable;
 use crate::folds::in_turn;
 use crate::solve::Loss;
 use crate::train::bank_plans;
@@ -17,10 +17,6 @@ const EACH_FIT: f64 = 1e8;
 /// Fits for each part where λ is chosen by parts of recordings, as so many times those for one
 /// hold-out: all λ are tried, each through the whole table but the part.
 const FITS_OF_A_PART: f64 = 4.0;
-/// Multiply-adds that an entry of an output's own second derivatives counts as, for each row that
-/// they are summed over, and times that they are summed to choose λ.
-const OWN: f64 = 0.25;
-const OWN_OF_LAMBDA: f64 = 2.0;
 
 impl Refinement<'_> {
     /// Columns of a model's head.
@@ -55,7 +51,7 @@ impl Refinement<'_> {
         }
         let family = bank_plans(problem.table, options)?[0].family;
         let columns = self.columns(options)?;
-        let (seen, rows, outputs) = (rows, rows as f64, problem.outputs as f64);
+        let (rows, outputs) = (rows as f64, problem.outputs as f64);
         let k = columns as f64;
         // A pool: its features, their Gram matrix, and leaving them out one by one.
         let n = options.candidates.map_or(k, f64::from);
@@ -81,9 +77,6 @@ impl Refinement<'_> {
             let pass = (rows + 1.5 * k) * k * outputs;
             once += passes * pass + grams * rows * k * k;
             path = 1.9 * passes * pass + 1.7 * grams * rows * k * k;
-            let own = OWN * own_rows(problem.outputs, columns, seen) as f64 * k * k * outputs;
-            once += own;
-            path += OWN_OF_LAMBDA * own;
         }
         let path = if options.lambda.is_some() { 0.0 } else { path };
         Ok((once, path))
