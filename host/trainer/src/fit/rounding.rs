@@ -1,4 +1,4 @@
-//! Rounding all outputs of a fit through one matrix.
+//! Rounding all outputs of a fit, through one matrix or one for each.
 
 use faer::{Mat, MatRef, Side};
 use koan::Width;

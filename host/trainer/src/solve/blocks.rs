@@ -1,4 +1,5 @@
-//! Blocks on the diagonal of a Hessian, from some of the rows: a preconditioner.
+//! Blocks on the diagonal of a Hessian, from some of the rows: a preconditioner, and what weights
+//! are rounded through.
 //!
 //! Σ_i h_i·φ_iφ_iᵀ over 4·K rows, drawn by their curvature h_i, is that over all of them up
 //! to a factor that is small enough for conjugate gradients, at a part of the work.
