@@ -87,7 +87,8 @@ impl Sought<'_> {
     fn rounded(&self, turns: &[Turn<'_>]) -> f64 {
         let loss = |Turn { side, solver, at, .. }: &Turn<'_>| {
             let widths = vec![usual_width(self.bits)];
-            let rounded = solver.compensated(&side.fit, at, self.spec, widths);
+            let shared = || solver.curvature(&side.fit, at);
+            let rounded = solver.compensated(at, self.spec, widths, shared);
             let bias = solver.bias(&rounded.weights, at);
             side.held.loss(self.loss, rounded.weights.as_ref(), &bias)
         };

@@ -1,5 +1,7 @@
 //! Rows with their features, and the solvers of all losses over them.
 
+use std::borrow::Borrow;
+
 use faer::{Mat, MatRef, RowMut};
 use koan::Width;
 
@@ -28,41 +30,17 @@ const LEAST_ROWS: usize = 8192;
 /// Features up to which each output has its own: beyond, its sums would take too long.
 const MOST_OWN: usize = 2048;
 
-/// How many of `rows` an output's own second derivatives are summed over; 0 of those that have none
-/// of their own: of a single output the shared ones are its own.
-fn own_rows(outputs: usize, features: usize, rows: usize) -> usize {
+/// How many of `rows` an output's own second derivatives are summed over; none where it has none of
+/// its own. Those of a single output are the shared ones.
+fn own_rows(outputs: usize, features: usize, rows: usize) -> Option<usize> {
     let most = (ROWS_OF_A_FEATURE * features).max(LEAST_ROWS);
-    if outputs > 1 && features <= MOST_OWN { rows.min(most) } else { 0 }
+    (outputs > 1 && features <= MOST_OWN).then(|| rows.min(most))
 }
 
 /// Raises the curvature of rows whose loss is flat.
 fn raise(mut rows: RowMut<'_, f64>) {
     let mean = rows.as_ref().iter().sum::<f64>() / rows.ncols() as f64;
     rows.as_mut().iter_mut().for_each(|row| *row += FLOOR * mean.max(LEAST_CURVATURE));
-}
-
-/// Weights of a fit, each output's rounded through second derivatives of its own: classes differ in
-/// which rows they are unsure of. None where there are none of its own.
-fn rounded_by_own(
-    solver: &Logistic<'_>,
-    fit: &LinearFit,
-    spec: &ModelSpec,
-    widths: &[Width],
-) -> Option<RoundedWeights> {
-    let weights = fit.weights.as_ref();
-    let mut curvatures = solver.curvatures(fit);
-    let rows = own_rows(weights.ncols(), weights.nrows(), curvatures.ncols());
-    if rows == 0 {
-        return None;
-    }
-    // What a class is sure not to be may well be told apart by the others.
-    for mut row in curvatures.col_iter_mut() {
-        let mean = row.as_ref().iter().sum::<f64>() / weights.ncols() as f64;
-        row.as_mut().iter_mut().for_each(|own| *own += FLOOR * mean);
-    }
-    curvatures.row_iter_mut().for_each(raise);
-    let matrix = solver.second_derivatives(fit.lambda, &curvatures, rows);
-    RoundedWeights::by_own(weights, spec, widths, matrix)
 }
 
 /// The mean over the outputs of a value for each output and row, T × n.
@@ -195,22 +173,43 @@ impl<'p> Solver<'p> {
         Curvature::new(&system, fit.lambda * self.unit() / system.unit())
     }
 
-    /// Weights of a fit, rounded and compensated to the best of `widths`.
-    pub fn compensated(
+    /// Weights of a fit, rounded and compensated to the best of `widths`: where classes have second
+    /// derivatives of their own through these, since they differ in which rows they are unsure of,
+    /// and otherwise through what is `shared`.
+    pub fn compensated<C: Borrow<Curvature>>(
         &self,
-        part: &Rows,
         fit: &LinearFit,
         spec: &ModelSpec,
         widths: Vec<Width>,
+        shared: impl FnOnce() -> C,
     ) -> RoundedWeights {
-        let own = match self {
-            Self::Logistic(solver) => rounded_by_own(solver, fit, spec, &widths),
-            Self::Hinge(_) | Self::Squares(_) => None,
-        };
+        let own = self.rounded_by_own(fit, spec, &widths);
         own.unwrap_or_else(|| {
             let weights = fit.weights.as_ref();
-            self.curvature(part, fit).round(weights, spec, widths, Rounding::Compensated)
+            shared().borrow().round(weights, spec, widths, Rounding::Compensated)
         })
+    }
+
+    fn rounded_by_own(
+        &self,
+        fit: &LinearFit,
+        spec: &ModelSpec,
+        widths: &[Width],
+    ) -> Option<RoundedWeights> {
+        let Self::Logistic(solver) = self else { return None };
+        let weights = fit.weights.as_ref();
+        let (features, outputs) = weights.shape();
+        let rows = own_rows(outputs, features, solver.rows())?;
+        let mut curvatures = solver.curvatures(fit);
+        // Rows that are surely not of a class, but open between others: where its score rises by
+        // rounding, it is wrong there.
+        for mut row in curvatures.col_iter_mut() {
+            let mean = row.as_ref().iter().sum::<f64>() / outputs as f64;
+            row.as_mut().iter_mut().for_each(|own| *own += FLOOR * mean);
+        }
+        curvatures.row_iter_mut().for_each(raise);
+        let matrix = solver.second_derivatives(fit.lambda, &curvatures, rows);
+        RoundedWeights::by_own(weights, spec, widths, matrix)
     }
 
     /// Heads of a fit to these rows, rounded to the nearest level and compensated; `bias`: the
@@ -224,7 +223,8 @@ impl<'p> Solver<'p> {
     ) -> [HeadSpec; 2] {
         let curvature = self.curvature(part, fit);
         let nearest = curvature.round(fit.weights.as_ref(), spec, widths(bits), Rounding::Nearest);
-        [nearest, self.compensated(part, fit, spec, widths(bits))].map(|rounded| {
+        let compensated = self.compensated(fit, spec, widths(bits), || &curvature);
+        [nearest, compensated].map(|rounded| {
             let bias = bias(&rounded.weights);
             rounded.head(spec, &bias)
         })
@@ -272,8 +272,8 @@ mod tests {
                 let bias = solver.bias(&rounded.weights, &fit);
                 part.loss(Loss::Logistic, rounded.weights.as_ref(), &bias)
             };
-            let own = loss(&solver.compensated(&part, &fit, &spec, widths(2)));
             let curvature = solver.curvature(&part, &fit);
+            let own = loss(&solver.compensated(&fit, &spec, widths(2), || &curvature));
             let weights = fit.weights.as_ref();
             let shared = loss(&curvature.round(weights, &spec, widths(2), Rounding::Compensated));
             assert!(own < 0.95 * shared, "{seed}: {own}, shared {shared}");
@@ -282,10 +282,10 @@ mod tests {
 
     #[test]
     fn outputs_share_where_their_own_would_take_too_long() {
-        assert_eq!(own_rows(10, 100, 5000), 5000);
-        assert_eq!(own_rows(10, 100, 50_000), LEAST_ROWS);
-        assert_eq!(own_rows(10, 2000, 50_000), 16_000);
-        assert_eq!(own_rows(10, MOST_OWN + 1, 5000), 0);
-        assert_eq!(own_rows(1, 100, 5000), 0, "of one output they are the same");
+        assert_eq!(own_rows(10, 100, 5000), Some(5000));
+        assert_eq!(own_rows(10, 100, 50_000), Some(LEAST_ROWS));
+        assert_eq!(own_rows(10, 2000, 50_000), Some(16_000));
+        assert_eq!(own_rows(10, MOST_OWN + 1, 5000), None);
+        assert_eq!(own_rows(1, 100, 5000), None, "of one output they are the same");
     }
 }

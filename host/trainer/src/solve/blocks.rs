@@ -85,7 +85,7 @@ impl<'d> Blocks<'d> {
         block
     }
 
-    /// The same where the constant is always the best one: K × K, both triangles.
+    /// What is left of it where the constant follows the features as is best: K × K, both triangles.
     pub fn without_constant(&self, t: usize) -> Mat<f64> {
         let block = self.of(t);
         let last = self.means.len();
