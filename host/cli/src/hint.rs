@@ -1,5 +1,7 @@
 //! What an option could do about an error. The library knows no options.
 
+use std::collections::BTreeSet;
+
 use koan_data::DataError;
 
 /// Parameters of the library that an option is called by.
@@ -24,8 +26,38 @@ const OTHER_TARGET: &str = "--target names another column, --task regression tak
 /// What is read as a value that is missing.
 const UNKNOWN: &str = "unknown values are empty, ?, NA, NaN or null";
 
+/// The lines of a message with what helps: one, or of several columns one for each.
+pub fn lines(message: String, error: &anyhow::Error) -> Vec<String> {
+    let Some(DataError::Columns { first, others }) = data(error) else {
+        let hint = of(error).map(|hint| format!(" ({hint})")).unwrap_or_default();
+        return vec![format!("{message}{hint}")];
+    };
+    let mut known = BTreeSet::new();
+    // Columns often need the same.
+    let mut told = |error: &DataError| match of_data(error) {
+        Some(hint) if known.insert(hint.clone()) => format!("{error} ({hint})"),
+        _ => error.to_string(),
+    };
+    let mut lines = vec![told(first)];
+    lines
+        .extend(others.iter().take(DataError::TOLD).map(|other| format!("  also {}", told(other))));
+    lines.extend(DataError::untold(others).map(|line| format!("  {line}")));
+    lines
+}
+
+/// The error of the data that is at the root, if one is.
+fn data(error: &anyhow::Error) -> Option<&DataError> {
+    error.chain().find_map(|cause| {
+        let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {
+            koan_trainer::Error::Data(data) => Some(data),
+            _ => None,
+        });
+        cause.downcast_ref::<DataError>().or(own)
+    })
+}
+
 /// The option that helps, with what it does, or that is at fault.
-pub fn of(error: &anyhow::Error) -> Option<String> {
+fn of(error: &anyhow::Error) -> Option<String> {
     let parameter = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
         Some(koan_trainer::Error::Parameter { name, .. }) if OWN.contains(name) => {
             Some(format!("--{}", name.replace('_', "-")))
@@ -51,14 +83,7 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
     if let Some(option) = error.chain().find_map(parameter) {
         return Some(option);
     }
-    let data = error.chain().find_map(|cause| {
-        let own = cause.downcast_ref::<koan_trainer::Error>().and_then(|error| match error {
-            koan_trainer::Error::Data(data) => Some(data),
-            _ => None,
-        });
-        cause.downcast_ref::<DataError>().or(own)
-    })?;
-    of_data(data)
+    of_data(data(error)?)
 }
 
 /// What helps where a text in that line stands among numbers.
@@ -110,9 +135,10 @@ fn of_data(error: &DataError) -> Option<String> {
             "save it as \"CSV UTF-8\" (Excel), or convert it: iconv -f UTF-16 -t UTF-8"
         }
         DataError::LastMissing { .. } => {
-            "--target names another column; no option passes over such rows: leave them out of the \
-             data"
+            "--target names another column; where it names this one, --missing impute leaves such \
+             rows out"
         }
+        DataError::NoTargets { .. } => "--target names another column",
         DataError::NoClasses { .. } => {
             "--target names another column, --task regression takes numbers, --text takes each text \
              as a class all the same"
@@ -150,7 +176,8 @@ fn of_data(error: &DataError) -> Option<String> {
             "no option passes over such rows: mend the value, or leave them out of the data"
         }
         DataError::TargetMissing { .. } => {
-            "no option passes over such rows: leave them out of the data"
+            "leave the row out of the data; `koan train --target COLUMN --missing impute` does so, \
+             but for windows"
         }
         DataError::NoLabels { .. } => "--labels FILE",
         // The name that labels beside an npy array have.

@@ -73,8 +73,7 @@ fn finished(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let option = hint::of(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-            out::warn(&format!("error: {}{option}", described(&error)));
+            out::error(&hint::lines(described(&error), &error));
             ExitCode::FAILURE
         }
     }

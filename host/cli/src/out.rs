@@ -97,6 +97,15 @@ pub fn warn(text: &str) {
     };
 }
 
+/// Says what is wrong, in lines.
+pub fn error(lines: &[String]) {
+    let Some((first, others)) = lines.split_first() else { return };
+    warn(&format!("error: {first}"));
+    for line in others {
+        warn(line);
+    }
+}
+
 /// Says what is worth knowing of data that were read.
 pub fn warnings(warnings: &[DataWarning]) {
     for warning in warnings {

@@ -362,6 +362,38 @@ pub enum DataError {
     /// A row that does not say which recording it is of.
     #[error("{place}: the group is missing")]
     MissingGroup { place: Place },
+    /// Rows without a target were left out, and there are no others.
+    #[error("{place}: the target is missing, as in every row")]
+    NoTargets { place: Place },
+    /// Several columns that something is wrong with, each of them once, in order.
+    #[error("{first}{}", also(others))]
+    Columns { first: Box<DataError>, others: Vec<DataError> },
+}
+
+impl DataError {
+    /// Columns that a message tells of beside the first.
+    pub const TOLD: usize = 7;
+
+    /// How many more columns there are than [`Self::TOLD`], on a line of its own.
+    pub fn untold(others: &[DataError]) -> Option<String> {
+        let more = others.len().checked_sub(Self::TOLD).filter(|&more| more > 0)?;
+        Some(format!("also {}", counted(more, "other column")))
+    }
+
+    /// What is wrong with columns, if anything is.
+    pub(crate) fn of_columns(mut refused: Vec<DataError>) -> Result<(), DataError> {
+        match refused.len() {
+            0 => Ok(()),
+            1 => Err(refused.remove(0)),
+            _ => Err(Self::Columns { first: Box::new(refused.remove(0)), others: refused }),
+        }
+    }
+}
+
+/// What is wrong with other columns, each on a line of its own.
+fn also(others: &[DataError]) -> String {
+    let told = others.iter().take(DataError::TOLD).map(|other| format!("also {other}"));
+    told.chain(DataError::untold(others)).map(|line| format!("\n{line}")).collect()
 }
 
 /// So many of a thing.

@@ -1,17 +1,18 @@
 //! First pass over tables: infers the schema.
 
+mod file;
+
 use std::collections::HashMap;
 
+use self::file::{Scanned, scan};
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
-use super::header::guess_header;
 use super::no_categories::check_classes;
 use super::open::{DataFile, Origin};
-use super::recordings::{GroupBy, Recordings};
-use super::records::{Known, Records};
-use super::scan::{ColumnScan, Field, parse};
+use super::recordings::{GroupBy, Recordings, Window};
+use super::scan::ColumnScan;
 use super::schema::{Column, ColumnKind, Format, Schema, check, width};
 use super::warning::DataWarning;
-use super::{MAX_FIELDS, MAX_INPUTS, Missing, ReadOptions, Task};
+use super::{MAX_INPUTS, Missing, ReadOptions, Task};
 
 /// What the first pass finds.
 pub(crate) struct Inferred {
@@ -23,24 +24,6 @@ pub(crate) struct Inferred {
     /// The delimiter of a single file, if it has one; several may have their own.
     pub delimiter: Option<u8>,
 }
-
-/// One file after the first pass over it.
-struct Scanned {
-    origin: Origin,
-    names: Vec<String>,
-    scans: Vec<ColumnScan>,
-    known: Option<Known>,
-    rows: usize,
-    header: bool,
-    delimiter: Option<u8>,
-    /// Number of the last line.
-    last: u64,
-    /// Number of the first line that has only empty fields.
-    blank: Option<u64>,
-}
-
-/// Rows in which titles are looked for.
-const TITLE: usize = 5;
 
 /// Reads the files once. Numeric columns with missing values have NaN as their
 /// stand-in, to be replaced by the median once the values are known.
@@ -145,7 +128,8 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         told.map(|column| DataWarning::Index { file: file(), column }).collect();
     let mut classes = Vec::new();
     let mut may_be_categories = Vec::new();
-    for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
+    let mut of_column = |index: usize, scan: ColumnScan| -> Result<ColumnKind, DataError> {
+        let name = &names[index];
         let label = ColumnLabel { number: index + 1, name: name.clone() };
         let stated = known.as_ref().is_some_and(|known| known.text[index]);
         let as_text = stated || texts.contains(&index);
@@ -154,7 +138,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             let place = origin.at_column(line, label);
             return Err(missing(DataError::MissingGroup { place }));
         }
-        let kind = if target == Some(index) {
+        Ok(if target == Some(index) {
             if !as_text && options.task != Some(Task::Regression) {
                 scan.check_commas(&origin, &label)?;
             }
@@ -198,10 +182,17 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
                 input_kind(&origin, &label, scan, options.missing, as_text).map_err(missing)?;
             warnings.extend(warning.into_iter().chain(far).chain(unit));
             kind
-        };
-        let name = name.clone();
-        columns.push(Column { name, kind });
+        })
+    };
+    let mut refused = Vec::new();
+    for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
+        match of_column(index, scan) {
+            Ok(kind) => columns.push(Column { name: name.clone(), kind }),
+            Err(line @ DataError::EmptyLine { .. }) => return Err(line),
+            Err(error) => refused.push(error),
+        }
     }
+    DataError::of_columns(refused)?;
     // A single input may have been gone through in order.
     if width(&columns) == 1 {
         warnings.retain(|warning| !matches!(warning, DataWarning::Rising { .. }));
@@ -233,188 +224,6 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
 /// The names of a file's columns.
 pub(crate) fn names(file: &DataFile, options: &ReadOptions) -> Result<Vec<String>, DataError> {
     Ok(scan(file, options, 0)?.names)
-}
-
-/// Reads one file; its lines count on from `before`.
-fn scan(file: &DataFile, options: &ReadOptions, before: u64) -> Result<Scanned, DataError> {
-    let named = |name: &str| {
-        let single = [&options.target, &options.group, &options.weights];
-        let mut wanted = single.into_iter().flatten().chain(&options.text).chain(&options.keep);
-        wanted.any(|wanted| wanted == name)
-    };
-    let (mut records, delimiter) = Records::new(file.open()?, options, |_| false, named)?;
-    let origin = records.origin.clone();
-    let file = || origin.file.clone();
-    let known = records.known.take();
-    let mut first_line = 0;
-    let first: Vec<Vec<u8>> = match &known {
-        Some(known) => known.names.iter().map(|name| name.clone().into_bytes()).collect(),
-        None => {
-            let Some(line) = records.next()? else {
-                return Err(DataError::Empty { file: file() });
-            };
-            first_line = line;
-            (0..records.len()).map(|i| records.field(i).to_vec()).collect()
-        }
-    };
-    let problem = match first.len() {
-        0 => Some("no columns in it".to_owned()),
-        1..=MAX_FIELDS => None,
-        _ => Some(format!("more than {MAX_FIELDS} columns")),
-    };
-    if let Some(problem) = problem {
-        return Err(DataError::Malformed { file: file(), problem });
-    }
-    let mut scans = vec![ColumnScan::default(); first.len()];
-    let group = options.group.as_ref().and_then(|wanted| {
-        let named = first.iter().position(|name| name == wanted.as_bytes());
-        named.or_else(|| numbered(wanted, first.len()))
-    });
-    let mut recording: Vec<u8> = Vec::new();
-    let (mut rows, mut last, mut blank) = (0, first_line, None);
-    let mut again = Again::default();
-    while let Some(line) = records.next()? {
-        if records.len() != first.len() {
-            let (place, expected, found) = (origin.at(line), first.len(), records.len());
-            let comment = known.is_none() && first[0].starts_with(b"#");
-            // What stands above a header has an empty line below, or fewer fields than that.
-            let most = if expected == 1 { TITLE } else { 1 };
-            let fewer = expected <= 2 && found > expected && rows < most;
-            let apart = rows == 0 && line > first_line + 1;
-            let begins = (fewer || apart) && scans.iter().all(|scan| scan.numbers == 0);
-            return Err(match records.ragged(line, expected) {
-                DataError::Ragged { .. } | DataError::CommentLine { .. } if comment => {
-                    DataError::Comment { place, expected, found }
-                }
-                DataError::Ragged { .. } if known.is_none() && begins => {
-                    DataError::Title { place, first: first_line, expected, found }
-                }
-                other => other,
-            });
-        }
-        if blank.is_none()
-            && known.is_none()
-            && (0..first.len()).all(|index| records.field(index).is_empty())
-        {
-            blank = Some(before + line);
-        }
-        if let Some(group) = group
-            && records.field(group) != recording
-        {
-            recording = records.field(group).to_vec();
-            scans.iter_mut().for_each(ColumnScan::restart);
-        }
-        for (index, scan) in scans.iter_mut().enumerate() {
-            scan.add(before + line, records.field(index));
-        }
-        if known.is_none() && (0..first.len()).all(|index| records.field(index) == first[index]) {
-            again.add(line);
-        }
-        (rows, last) = (rows + 1, line);
-    }
-
-    // Each file may have numbers of its own.
-    scans.iter_mut().for_each(ColumnScan::end);
-    if known.is_none() && options.header != Some(false) {
-        again.check(&origin, &first, &scans)?;
-    }
-    let header = match options.header {
-        _ if known.is_some() => true,
-        Some(header) => header,
-        None => guess_header(&origin, options, first_line, &first, &scans, rows)?,
-    };
-    let mut names = vec![String::new(); first.len()];
-    if header {
-        for (index, (name, field)) in names.iter_mut().zip(&first).enumerate() {
-            let number = index + 1;
-            *name = String::from_utf8(field.clone()).map_err(|_| DataError::NotUtf8 {
-                place: origin.at_column(first_line, ColumnLabel { number, name: String::new() }),
-            })?;
-        }
-        check_names(&origin, &names)?;
-    } else {
-        // Apart, since it stands before those that are scanned.
-        for (scan, field) in scans.iter_mut().zip(&first) {
-            let mut one = ColumnScan::default();
-            one.add(before + first_line, field);
-            scan.merge(&one);
-        }
-        rows += 1;
-    }
-    if rows == 0 {
-        return Err(DataError::NoRows { file: file() });
-    }
-    let last = before + last;
-    Ok(Scanned { origin, names, scans, known, rows, header, delimiter, last, blank })
-}
-
-/// Lines that are the first one again.
-#[derive(Default)]
-struct Again {
-    lines: usize,
-    first: u64,
-}
-
-impl Again {
-    fn add(&mut self, line: u64) {
-        self.first = if self.lines == 0 { line } else { self.first };
-        self.lines += 1;
-    }
-
-    /// Refuses the names of columns within the rows, as where files were put together: all else of
-    /// some column that has such a name is numbers.
-    fn check(
-        &self,
-        origin: &Origin,
-        first: &[Vec<u8>],
-        scans: &[ColumnScan],
-    ) -> Result<(), DataError> {
-        let is_name = |field: &Vec<u8>| matches!(parse(field), Field::Text(_));
-        let over_numbers = |(field, scan): (&Vec<u8>, &ColumnScan)| {
-            is_name(field) && scan.texts == self.lines && scan.numbers > 0
-        };
-        if self.lines == 0
-            || !first.iter().all(is_name)
-            || !first.iter().zip(scans).any(over_numbers)
-        {
-            return Ok(());
-        }
-        let place = origin.at(self.first);
-        let problem = "the header again, as where files were put together: leave the line out, or \
-                       give the files one by one"
-            .to_owned();
-        Err(DataError::MalformedLine { place, problem })
-    }
-}
-
-impl Scanned {
-    /// Checks that the columns are those of the files before.
-    fn check_like(&self, before: &Scanned) -> Result<(), DataError> {
-        let unlike = |problem: String| DataError::Unlike {
-            file: self.origin.file.clone(),
-            first: before.origin.file.clone(),
-            problem,
-        };
-        if self.names.len() != before.names.len() {
-            let (found, expected) = (self.names.len(), before.names.len());
-            return Err(unlike(format!("{found} columns instead of {expected}")));
-        }
-        if self.header != before.header {
-            return Err(unlike(if self.header { "a header" } else { "no header" }.into()));
-        }
-        let text = |scanned: &Scanned| scanned.known.as_ref().map(|known| known.text.clone());
-        let odd = self.names.iter().zip(&before.names).position(|(a, b)| a != b);
-        match odd {
-            Some(column) => Err(unlike(format!(
-                "column {} is `{}` instead of `{}`",
-                column + 1,
-                self.names[column],
-                before.names[column]
-            ))),
-            None if text(self) != text(before) => Err(unlike("columns of other types".into())),
-            None => Ok(()),
-        }
-    }
 }
 
 fn input_kind(
@@ -462,6 +271,11 @@ pub(crate) fn check_names(origin: &Origin, names: &[String]) -> Result<(), DataE
         }
     }
     Ok(())
+}
+
+/// Whether rows without a target, which are no windows, are left out.
+pub(crate) fn leaves_out(options: &ReadOptions, window: Option<Window>) -> bool {
+    options.missing == Missing::Impute && window.is_none()
 }
 
 /// The column of that number, from 1, or from -1 for the last.

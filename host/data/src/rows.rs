@@ -9,6 +9,7 @@ use super::csv::CsvRows;
 use super::error::{ColumnLabel, DataError, Place};
 use super::files::check_distinct;
 use super::idx::{IdxRows, read_labels};
+use super::infer::leaves_out;
 use super::open::{Container, DataFile, Input, Origin, check_options};
 use super::recordings::{LabelFrom, Windower};
 use super::scan::{Field, parse};
@@ -102,6 +103,8 @@ pub struct RowReader<'r> {
     seen: u64,
     /// By column, those that are missing apart.
     unlisted: BTreeMap<(usize, bool), (u64, String)>,
+    /// How many rows were left out since they had no target, and where the first one stands.
+    without_target: Option<(Place, u64)>,
     ended: bool,
 }
 
@@ -163,6 +166,7 @@ impl<'r> RowReader<'r> {
             kept: VecDeque::new(),
             seen: 0,
             unlisted: BTreeMap::new(),
+            without_target: None,
             ended: false,
         }
     }
@@ -321,7 +325,9 @@ impl<'r> RowReader<'r> {
 
     /// Passes over the next row without its inputs and its target.
     pub(crate) fn pass_over(&mut self) -> Result<Option<u64>, DataError> {
-        if let (None, Some(Rows::Csv(rows))) = (&self.windower, &mut self.rows) {
+        if let (None, false, Some(Rows::Csv(rows))) =
+            (&self.windower, self.needs_target(), &mut self.rows)
+        {
             let skipped = rows.skip()?;
             if skipped.is_some() {
                 self.read_group();
@@ -347,6 +353,12 @@ impl<'r> RowReader<'r> {
                 None => Ok(None),
             };
             match row {
+                Ok(Some(line)) if self.needs_target() && self.lacks_target() => {
+                    out.truncate(start);
+                    self.target.clear();
+                    let place = self.target_place(line);
+                    self.without_target.get_or_insert((place, 0)).1 += 1;
+                }
                 Ok(Some(line)) => {
                     self.read_group();
                     self.given += 1;
@@ -380,6 +392,16 @@ impl<'r> RowReader<'r> {
                 }
             }
         }
+    }
+
+    /// Whether rows without a target are left out.
+    fn needs_target(&self) -> bool {
+        self.want_target && leaves_out(&self.options, self.schema.recordings.window)
+    }
+
+    /// Whether the last sample should have a target and has none.
+    fn lacks_target(&self) -> bool {
+        !self.schema.unlabelled() && parse(self.target().as_bytes()) == Field::Missing
     }
 
     /// Notes the fields of the last sample that are kept.
@@ -422,7 +444,7 @@ impl<'r> RowReader<'r> {
     }
 
     /// When all rows are read: what to say of samples that are in no window, of windows in which
-    /// most values are missing, and of texts that the columns do not list.
+    /// most values are missing, of rows without a target, and of texts that the columns do not list.
     ///
     /// # Errors
     ///
@@ -430,6 +452,8 @@ impl<'r> RowReader<'r> {
     pub fn left_out(&self) -> Result<Vec<DataWarning>, DataError> {
         let windows = |windower: &Windower| windower.left_out(&self.source);
         let mut warnings = self.windower.as_ref().map_or(Ok(Vec::new()), windows)?;
+        let without_target = self.without_target.clone();
+        warnings.extend(without_target.map(|(place, rows)| DataWarning::NoTarget { place, rows }));
         warnings.extend(self.unlisted.iter().map(|(&(column, _), (unlisted, text))| {
             let column = match &self.rows {
                 Some(Rows::Csv(rows)) => rows.label(column),

@@ -11,6 +11,7 @@ mod properties;
 mod recordings;
 mod strict;
 mod tables;
+mod targets;
 mod written;
 
 use std::io::Write;

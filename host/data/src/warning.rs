@@ -207,6 +207,13 @@ pub enum DataWarning {
         /// How many there are.
         files: usize,
     },
+    /// Rows without a target, which are left out.
+    NoTarget {
+        /// Where the first of these targets is missing.
+        place: Place,
+        /// How many such rows there are.
+        rows: u64,
+    },
 }
 
 impl DataWarning {
@@ -357,6 +364,14 @@ impl fmt::Display for DataWarning {
                     "{file}: {column}: {count} of {numbers} targets are {value}, far from the others \
                      ({least} to {largest}): if it stands for an unknown value, leave these rows out"
                 )
+            }
+            Self::NoTarget { place, rows } => {
+                let others = match rows {
+                    0 | 1 => "the row is".to_owned(),
+                    2 => "the row and another one are".to_owned(),
+                    _ => format!("the row and {} others are", rows - 1),
+                };
+                write!(f, "{place}: the target is missing: {others} left out")
             }
             Self::CaseOnly { file, column, classes: [one, other] } => write!(
                 f,

@@ -274,6 +274,52 @@ fn constant_inputs_give_a_warning() {
     }
 }
 
+/// Whatever is wrong with columns is told at once, with what helps for each.
+#[test]
+fn several_columns_are_told_at_once() {
+    let row = |row: usize| {
+        let gap = |every: usize| if row % every == 3 { String::new() } else { format!("{row}") };
+        format!("id{row}x,{},{},$ {row}.50,{}\n", gap(9), gap(7), ["on", "off"][row % 2])
+    };
+    let rows: String = (0..60).map(row).collect();
+    let folder = with(format!("id,a,b,price,y\n{rows}"));
+    let told = folder.run("train bad.csv -o m.koan").failure();
+    let told = text(&told.get_output().stderr);
+    let lines: Vec<&str> = told.lines().collect();
+    for (line, start, end) in [
+        (0, "error: bad.csv: column 1 (`id`)", "takes each text as a category all the same)"),
+        (1, "  also bad.csv:5: column 2 (`a`)", "--drop leaves the column out)"),
+        // What helps is the same.
+        (2, "  also bad.csv:5: column 3 (`b`)", "the value is missing"),
+        (3, "  also bad.csv: column 4 (`price`)", "as numbers"),
+    ] {
+        assert!(lines[line].starts_with(start) && lines[line].ends_with(end), "{told}");
+    }
+    assert_eq!(lines.len(), 4);
+    folder.train("bad.csv --drop id,price --missing impute").success();
+}
+
+/// The model is that of a table without the rows that have no target.
+#[test]
+fn rows_without_a_target_are_left_out_where_that_is_asked_for() {
+    let row = |row: usize| format!("{}.5,{}\n", row * 7 % 40, ["on", "off", ""][row % 3]);
+    let rows = |kept: &dyn Fn(usize) -> bool| -> String {
+        (0..240).filter(|&r| kept(r)).map(row).collect()
+    };
+    let folder = with(format!("x,y\n{}", rows(&|_| true)));
+    folder.write("whole.csv", format!("x,y\n{}", rows(&|row| row % 3 != 2)));
+    let way = ["bad.csv:4: column 2 (`y`): the target is missing", "--missing impute"];
+    folder.train_fails("bad.csv", &way);
+    folder.train_fails("bad.csv --missing impute", &["the last column was taken", "--target"]);
+    folder.train("whole.csv --target y --missing impute").success();
+    let whole = folder.read("m.koan");
+    folder.train("bad.csv --target y --missing impute").success().stderr(contains(
+        "bad.csv:4: column 2 (`y`): the target is missing: the row and 79 others",
+    ));
+    assert_eq!(folder.read("m.koan"), whole);
+    folder.fails("eval m.koan bad.csv", &["bad.csv:4", "leave the row out of the data"]);
+}
+
 /// What is wrong with a target is told with its column, and with what helps there.
 #[test]
 fn targets_that_cannot_be() {
@@ -365,7 +411,7 @@ fn the_option_that_helps_is_named() {
     with(format!("# noon\n{good}")).train_fails("bad.csv", &["begins with `#`", "--comment '#'"]);
     with("a\tb\ty\n1,5\t1\tu\n2,5\t2\tv\n")
         .train_fails("bad.csv", &["decimal comma", "semicolons between fields"]);
-    with(format!("{good}1,2,\n")).train_fails("bad.csv", &["target is missing", "leave them out"]);
+    with(format!("{good}1,2,\n")).train_fails("bad.csv", &["target is missing", "leaves such rows out"]);
     let folder = with(&good);
     folder.train_fails("bad.csv --label-from file --target x", &["--target, --label-from"]);
     folder.train_fails("bad.csv --weights x --window 4", &["--weights, --window"]);

@@ -105,7 +105,9 @@ fn trailing_columns_of_nothing() {
     assert_eq!((table.inputs, &table.schema.classes[..]), (2, &["u".into(), "v".into()][..]));
     // With a value in the last one the other is a column as well.
     let error = read_text(text.replace("4,v,,", "4,v,,7"), &options()).unwrap_err();
-    assert_eq!(error, "t.csv: column 4 has no values");
+    let expected = "t.csv: column 4 has no values\nalso t.csv:2: column 5: the target is missing: the \
+                    last column was taken as the target";
+    assert_eq!(error, expected);
 }
 
 /// The number of a column of groups may count from the last.
@@ -209,7 +211,7 @@ fn codes_of_unknown_values_are_told() {
     // A target of numbers, but not the names of classes.
     let found = told(format!("a,b,y\n{}", rows(&|row| (number(row) + 0.25).to_string())));
     assert_eq!(found.len(), 2, "{found:?}");
-    // An empty target is an error, which no option passes over.
+    // Rows without a target can be left out, others not.
     let advice = "if it stands for an unknown value, leave these rows out";
     assert!(found[1].contains("5 of 100 targets are -998.75") && found[1].ends_with(advice));
     let classes = told(format!("a,y\n{}", {

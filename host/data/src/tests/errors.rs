@@ -90,6 +90,23 @@ fn a_header_within_the_rows() {
     assert_eq!(read_text(mixed, &options()).unwrap().rows(), 4);
 }
 
+/// All columns that something is wrong with are told at once.
+#[test]
+fn several_columns() {
+    let text = "a,b,c,y\n1,,2,u\n2,1,3,v\n?,1,1e99,u\n4,1,5,\n";
+    let expected = "t.csv:4: column 1 (`a`): the value is missing\n\
+                    also t.csv:2: column 2 (`b`): the value is missing\n\
+                    also t.csv:4: column 3 (`c`): 1e99 is beyond the range of numbers, ±3.4e38\n\
+                    also t.csv:5: column 4 (`y`): the target is missing: the last column was taken \
+                    as the target";
+    assert_eq!(refusal(text, &options()), expected);
+    let names: String = (0..20).map(|column| format!("c{column},")).collect();
+    let wide = format!("{names}y\n{}u\n{}v\n", ",".repeat(20), "1,".repeat(20));
+    let told = refusal(wide, &options());
+    assert_eq!(told.lines().count(), 1 + DataError::TOLD + 1);
+    assert!(told.ends_with("also 12 other columns"), "{told}");
+}
+
 #[test]
 fn a_slip_among_numbers() {
     let mut text = "temp,y\n".to_string();
