@@ -5,7 +5,7 @@
  * @module
  */
 
-import { parse } from './csv.js';
+import { parse, type CsvRecord } from './csv.js';
 import { neededOf, numberOf, placesByName, placesByPosition, push, type Places } from './fields.js';
 import type { Info } from './model.js';
 import { inputsOf, schemaOf, type Schema } from './notes.js';
@@ -103,6 +103,8 @@ const REPORTED = 1000;
 export interface TableOptions extends Reading {
   /** Told now and then which share is done. */
   readonly progress?: ((share: number) => void) | undefined;
+  /** Whether the first line is a header; without it this is told by the names and by what stands under them. */
+  readonly header?: boolean | undefined;
 }
 
 /** Reads the text of a table, with or without a header; errors name line and column. */
@@ -115,7 +117,7 @@ export function readTable(text: string, info: ColumnInfo, options: TableOptions 
   const records = parse(text, fits, REPORTED, (share) => progress?.(share / 2));
   const [first] = records;
   if (!first) throw new Error('the table is empty');
-  const { places, header } = layout(schema, first.fields);
+  const { places, header } = layout(schema, first, options.header);
   const body = records.slice(Number(header));
   if (!body.length) throw new Error('the table has a header and no rows');
 
@@ -156,20 +158,29 @@ function checkedSchema(info: ColumnInfo, reading?: Reading): Schema {
  * Which field holds each column, and whether the first line is a header: as in
  * `host/data/src/csv.rs`, by name under a header, by position only without one.
  */
-function layout(schema: Schema, first: readonly string[]): { places: Places; header: boolean } {
+function layout(schema: Schema, { fields: first, line }: CsvRecord, given?: boolean): { places: Places; header: boolean } {
   const { columns, nameCode } = schema;
   const named = columns.some((column) => inputsOf(column) > 0 && column.name);
   const { places, lacking } = placesByName(schema, first);
-  if (named && !lacking.length) return { places, header: true };
+  if (given !== false && named && !lacking.length) return { places, header: true };
   const byPosition = placesByPosition(columns, first.length);
   const numbers = columns.flatMap(({ kind }, index) => (kind === 'number' ? (byPosition?.[index] ?? []) : []));
-  const header = numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string');
+  const header = given ?? (numbers.length > 0 && numbers.every((field) => typeof numberOf(first[field]!) === 'string'));
+  if (given === undefined && byPosition && countColumns(schema, first)) {
+    throw new Error(`line ${line} may be a header of numbers, or the first row: say by \`header\` which it is`);
+  }
   // A header that lacks a column, or rows of another width?
   const unsure = !byPosition || (!numbers.length && !nameCode);
   const some = columns.some(({ name }, index) => name && places[index] !== undefined);
   if (named && (header || (unsure && some))) throw new Error(lacks('table', schema, lacking, first));
   if (!byPosition) throw new Error(`the table has ${first.length} columns, the model needs ${neededOf(columns)}`);
   return { places: byPosition, header };
+}
+
+/** Whether the first line may be the columns' numbers; where columns are texts, those are told that they do not list. */
+function countColumns({ columns }: Schema, first: readonly string[]): boolean {
+  const isNext = (field: string, index: number): boolean => /^\d+$/.test(field) && Number(field) === Number(first[0]) + index;
+  return first.length > 2 && first.every(isNext) && columns.every(({ kind }) => kind !== 'text');
 }
 
 /** What is missing; a model whose notes have codes does not know its columns' names. */

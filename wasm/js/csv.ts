@@ -35,9 +35,12 @@ export function parse(
     at = (text.indexOf('\n', start) + 1 || text.length + 1) - 1;
     const whole = text.slice(start, at);
     let fields: string[] = [];
+    // Between runs of spaces there are no empty fields but those in quotes.
+    const isField = (field: string): boolean => delimiter !== ' ' || field !== '';
     if (!whole.includes('"')) {
-      fields = whole.split(delimiter).map(trimmed);
+      fields = whole.split(delimiter).map(trimmed).filter(isField);
     } else {
+      let delimiters = -1;
       let behind: string | undefined = delimiter;
       for (at = start; behind === delimiter; at = next.lastIndex) {
         next.lastIndex = at;
@@ -50,22 +53,21 @@ export function parse(
         }
         const field = found[1]?.replaceAll('""', '"') ?? found[2]!;
         behind = found[3];
+        delimiters++;
         line += field.split('\n').length - 1;
-        fields.push(trimmed(field));
+        if (found[1] !== undefined || isField(trimmed(field))) fields.push(trimmed(field));
       }
       // The line's end, which is behind the last field.
       at = behind ? at - 1 : text.length;
       const lines = text.slice(start, at).split('\n');
-      const isRow = (part: string): boolean => part.split(delimiter).length === fields.length;
-      if (lines.length > 1 && fields.length > 1 && lines.every(isRow)) {
+      const isRow = (part: string): boolean => part.split(delimiter).length - 1 === delimiters;
+      if (lines.length > 1 && delimiters > 0 && lines.every(isRow)) {
         throw new Error(`line ${first}: quotes hold what look like rows, up to line ${line}`);
       }
     }
     at++;
     line++;
     if (!trimmed(whole)) continue;
-    // Between runs of spaces there are no empty fields.
-    if (delimiter === ' ') fields = fields.filter(Boolean);
     if (delimiter === ';') pointsForCommas(fields, decimals, first);
     records.push({ line: first, fields });
     if (records.length % every === 0) progress(Math.min(at / text.length, 1));
@@ -109,9 +111,9 @@ function delimiterOf(line: string, row: string, fits: (fields: number) => boolea
   if (numbers) return numbers;
   const count = (mark: string): number => partsOf(line, mark);
   const found = [',', '\t', ';'].filter((mark) => count(mark) > 1);
-  const fitting = found.find((mark) => fits(count(mark)));
-  if (fitting) return fitting;
-  if (found.length) return found.reduce((a, b) => (count(b) > count(a) ? b : a));
+  const fitting = found.filter((mark) => fits(count(mark)));
+  const likely = fitting.length ? fitting : found;
+  if (likely.length) return likely.reduce((a, b) => (count(b) > count(a) ? b : a));
   // Where nothing else delimits, and as many bars are in the next line: a text may have some.
   const bars = count('|');
   if (bars > 1 && (!row || partsOf(row, '|') === bars) && (!fits(1) || fits(bars))) return '|';

@@ -57,7 +57,7 @@ export const trimmed = (text: string): string => text.replace(/^[ \t\n\f\r]+|[ \
 
 /** A number, `undefined` for a missing one, or the text itself. */
 export function numberOf(field: string): number | string | undefined {
-  if (field === '' || field === '?' || field === 'NA' || /^(null|nan)$/i.test(field)) return undefined;
+  if (field === '' || field === '?' || field === 'NA' || /^(null|[+-]?nan)$/i.test(field)) return undefined;
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(field) ? Number(field) : field;
 }
 

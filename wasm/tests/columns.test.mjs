@@ -155,8 +155,8 @@ test('a header without the model’s names is refused, rows without a header are
   const table = (text) => readTable(text, { notes, inputs: 2 });
   const lacking = { message: 'the table lacks column `temp`; it has: Temp, Room, Humidity' };
   assert.throws(() => table('Temp,Room,Humidity\n1,2,3\n'), lacking);
-  const bare = table('1,2,3\n4,5,6\n');
-  assert.deepEqual([[...bare.rows], bare.targets, bare.lines], [[1, 2, 4, 5], ['3', '6'], [1, 2]]);
+  const bare = table('1,2,4\n4,5,6\n');
+  assert.deepEqual([[...bare.rows], bare.targets, bare.lines], [[1, 2, 4, 5], ['4', '6'], [1, 2]]);
   assert.deepEqual([...table('1,2\n4,5\n').rows], [1, 2, 4, 5]);
   // A detector of anomalies has no target: another column is none.
   const detector = { notes: JSON.stringify({ columns: ['At1', 'At2', { target: '' }] }), inputs: 2 };
@@ -166,6 +166,46 @@ test('a header without the model’s names is refused, rows without a header are
   assert.deepEqual([[...nameless.rows], nameless.targets], [[1, 2], ['3']]);
   const many = { message: 'the table has 4 columns, the model needs 2 columns (3 with the target)' };
   assert.throws(() => table('1,2,3,4\n'), many);
+});
+
+test('a first line that counts up is a header or a row, which somebody has to say', () => {
+  const columns = ['temp', 'humidity', { target: 'room' }];
+  const info = { notes: JSON.stringify({ columns }), inputs: 2 };
+  for (const [text, line] of [['0,1,2\n3,4,5\n', 1], ['\n1,2,3\n3,4,5\n', 2]]) {
+    const message = `line ${line} may be a header of numbers, or the first row: say by \`header\` which it is`;
+    assert.throws(() => readTable(text, info), { message });
+    assert.equal(readTable(text, info, { header: false }).rows.length, 4);
+    // Columns with names are not among them.
+    assert.throws(() => readTable(text, info, { header: true }), /lacks column `temp`/);
+    const nameless = { notes: '{"columns":[2,0]}', inputs: 2 };
+    assert.throws(() => readTable(text, nameless), { message });
+    assert.deepEqual([...readTable(text, nameless, { header: true }).rows], [3, 4]);
+  }
+  // Neither counts all columns.
+  for (const text of ['0,1\n3,4\n', '0,1,on\n3,4,off\n', '0,2,1\n3,4,5\n']) {
+    assert.equal(readTable(text, info).lines.length, 2);
+  }
+  // Names say it; of rows they are none.
+  const named = 'temp,humidity,room\n3,4,5\n';
+  assert.deepEqual([...readTable(named, info, { header: true }).rows], [3, 4]);
+  const lacking = { message: 'the table lacks column `temp`; it has: Temp, Humidity' };
+  assert.throws(() => readTable('Temp,Humidity\n3,4\n', info, { header: true }), lacking);
+  assert.throws(() => readTable(named, info, { header: false }), /temp/);
+  // A category that is a number would be told as one that the column does not list.
+  const texts = { notes: JSON.stringify({ columns: ['a', 'b', { name: 'c', values: ['2', 'x'] }] }), inputs: 4 };
+  assert.deepEqual([...readTable('0,1,2\n3,4,x\n', texts).rows], [0, 1, 1, 0, 3, 4, 0, 1]);
+});
+
+test('marks within names, empty fields in quotes between spaces and numbers that are none', () => {
+  const notes = JSON.stringify({ columns: ['temp,C', 'hum,%', { name: 'kind', values: ['fan'] }, { target: 'y' }] });
+  const info = { notes, inputs: 3 };
+  for (const mark of [';', '\t']) {
+    const text = ['temp,C', 'hum,%', 'kind', 'y'].join(mark) + '\n' + ['0.5', '2', 'fan', 'bad'].join(mark);
+    assert.deepEqual([...readTable(text, info).rows], [0.5, 2, 1]);
+  }
+  const spaces = JSON.stringify({ columns: [{ name: 'a', missing: 7 }, { name: 'kind', values: ['fan'] }, { target: 'y' }] });
+  const table = readTable('"a" "kind" "y"\n0.5 ""  "x\ny"\n -nan fan "" \n', { notes: spaces, inputs: 2 }, zeros);
+  assert.deepEqual([[...table.rows], table.targets, table.lines], [[0.5, 0, 7, 1], ['x\ny', ''], [2, 4]]);
 });
 
 test('an empty table says so, with progress or without', () => {

@@ -189,7 +189,8 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     if let Some(weighted) = report.weighted_error {
         let error = named_error(&report.task, weighted);
-        say!("  {error} with test rows counted by their weights; all else counts them once")?;
+        let all = if report.baselines.is_some() { ", as for the baselines" } else { "" };
+        say!("  {error} with test rows counted by their weights{all}; all else counts them once")?;
     }
     if let (Some(float), Some(nearest), Some(compensated)) =
         (report.error_float, report.error_nearest, report.error_compensated)

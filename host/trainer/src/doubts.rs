@@ -32,7 +32,7 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<[f64; 2]>) -> 
     if let Some(baselines) = report.baselines {
         doubts.extend(match balanced {
             Some([error, constant]) => no_better_balanced(error, constant),
-            None => beside(report, report.error, &baselines),
+            None => beside(report, report.judged_error(), &baselines),
         });
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {

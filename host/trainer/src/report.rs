@@ -223,13 +223,20 @@ impl Report {
         self.doubted.balanced
     }
 
+    /// The error that is compared with those of baselines: where rows have weights, each counts as
+    /// its weight says.
+    #[must_use]
+    pub fn judged_error(&self) -> f64 {
+        self.weighted_error.unwrap_or(self.error)
+    }
+
     /// Whether always predicting one class, or the mean, is as good on the test rows; nobody knows
     /// where there are none.
     #[must_use]
     pub fn is_of_no_use(&self) -> bool {
         match (self.balanced_errors(), &self.baselines) {
             (Some([error, constant]), _) => error >= constant,
-            (None, Some(baselines)) => self.error >= baselines.constant,
+            (None, Some(baselines)) => self.judged_error() >= baselines.constant,
             (None, None) => false,
         }
     }

@@ -224,8 +224,13 @@ fn legend(arguments: &Tune) -> String {
         Form::Fast => ("fast", ""),
         Form::Small => ("small", ", in the fast form"),
     };
+    let by_weight = if arguments.source.weights.is_none() || arguments.metric != Metric::Error {
+        ""
+    } else {
+        ", each counted by its weight"
+    };
     format!(
-        "{metric} on training rows held out and on test rows; code: about, in the {form} form on a \
+        "{metric} on training rows held out and on test rows{by_weight}; code: about, in the {form} form on a \
          Cortex-M0; RAM: bytes of buffers{other}; instructions: about, of a prediction on a \
          {core}{other}."
     )

@@ -411,7 +411,8 @@ fn the_option_that_helps_is_named() {
     with(format!("# noon\n{good}")).train_fails("bad.csv", &["begins with `#`", "--comment '#'"]);
     with("a\tb\ty\n1,5\t1\tu\n2,5\t2\tv\n")
         .train_fails("bad.csv", &["decimal comma", "semicolons between fields"]);
-    with(format!("{good}1,2,\n")).train_fails("bad.csv", &["target is missing", "leaves such rows out"]);
+    with(format!("{good}1,2,\n"))
+        .train_fails("bad.csv", &["target is missing", "leaves such rows out"]);
     let folder = with(&good);
     folder.train_fails("bad.csv --label-from file --target x", &["--target, --label-from"]);
     folder.train_fails("bad.csv --weights x --window 4", &["--weights, --window"]);

@@ -82,6 +82,34 @@ fn weights_in_a_stream_count_in_the_test() {
     assert!(report["error"] != judged["error"], "{report}");
 }
 
+/// One row in ten counts thirty times as much as another: always predicting its class is the best
+/// constant by weight, and the worst by rows.
+#[test]
+fn a_model_is_compared_with_others_by_weight() {
+    let folder = Folder::new();
+    let mut csv = "x,count,state\n".to_owned();
+    for row in 0..600 {
+        let x = f64::from(row * 37 % 600) / 300.0 - 1.0;
+        let (count, state) = if x.abs() < 0.1 { (30, "near") } else { (1, "far") };
+        writeln!(csv, "{x},{count},{state}").unwrap();
+    }
+    folder.write("a.csv", csv);
+    let train = format!("train a.csv -o m.koan --weights count --report p.html {QUICK}");
+    let report = folder.json(&format!("{train} --json"));
+    let constant = report["baselines"]["constant"].as_f64().unwrap();
+    assert!((0.2..0.27).contains(&constant), "{report}");
+    let weighted = report["weighted_error"].as_f64().unwrap();
+    assert!(weighted < 0.2 && weighted != report["error"].as_f64().unwrap(), "{report}");
+    let page = String::from_utf8(folder.read("p.html")).unwrap();
+    let told = format!(
+        "{:.2} % misclassified on 120 test rows, each counted by its weight",
+        100.0 * weighted
+    );
+    assert!(page.contains(&told) && page.contains("the class of the most weight"), "{told}");
+    let text = folder.output(&train);
+    assert!(text.contains("counted by their weights, as for the baselines"), "{text}");
+}
+
 #[test]
 fn weights_that_make_no_sense() {
     let folder = Folder::new();

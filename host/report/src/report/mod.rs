@@ -62,8 +62,9 @@ pub fn of_training(training: &Training<'_>, progress: &Progress) -> Result<Strin
     let judged = Judged {
         model: &model,
         task: &report.task,
-        error: report.error,
+        error: report.judged_error(),
         rows: report.rows,
+        weighted: report.weighted_error.map(|_| counted_alike(test)),
         recordings: test.division.groups(),
         alike: test.target.is_one_value(),
         called: "test rows",
@@ -162,7 +163,8 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
     let &Evaluation { blob, table, baselines, origin } = evaluation;
     check_rows(table)?;
     let model = &Model::parse(blob)?;
-    let error = evaluate(blob, table)?.error;
+    let found = evaluate(blob, table)?;
+    let error = found.weighted_error.unwrap_or(found.error);
     let task = table.schema.task();
     let detects = task == Task::Classification && !model.has_probabilities();
     // Those of classes say nothing of a model that was not told them.
@@ -173,6 +175,7 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
         task: if detects { "anomaly" } else { task_name(task) },
         error,
         rows: table.rows(),
+        weighted: found.weighted_error.map(|_| counted_alike(table)),
         recordings: table.division.groups(),
         alike: table.target.is_one_value(),
         called: "rows",
@@ -185,6 +188,9 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
     rows.extend(baselines.map(baseline_rows).unwrap_or_default());
     let caption = match baselines {
         None if detects => "Share of these rows that are misclassified",
+        _ if found.weighted_error.is_some() => {
+            "Error on these rows, each counted by its weight; baselines are cross-validated on them"
+        }
         None => "Error on these rows",
         Some(_) => "Error on these rows; baselines are cross-validated on them",
     };
@@ -207,6 +213,16 @@ pub fn of_evaluation(evaluation: &Evaluation<'_>) -> Result<String> {
 /// The model beside what it must beat and what rounding costs.
 fn errors(page: &mut Page, trained: &Trained) {
     let report = &trained.report;
+    let numbers = report.task == "regression";
+    if let Some(error) = report.weighted_error {
+        let mut rows = vec![("the model".to_owned(), error)];
+        rows.extend(report.baselines.as_ref().map(baseline_rows).unwrap_or_default());
+        let measure = match numbers {
+            true => "Relative RMS error, test rows counted by their weights",
+            false => "Share of the test rows' weight that is misclassified",
+        };
+        errors_table(page, &report.task, measure, rows);
+    }
     let mut rows = vec![("the model".to_owned(), report.error)];
     for (name, error) in [
         ("the same with real weights", report.error_float),
@@ -214,13 +230,24 @@ fn errors(page: &mut Page, trained: &Trained) {
     ] {
         rows.extend(error.map(|error| (name.to_owned(), error)));
     }
-    rows.extend(report.baselines.as_ref().map(baseline_rows).unwrap_or_default());
+    // In one measure with the model's.
+    let baselines = report.baselines.as_ref().filter(|_| report.weighted_error.is_none());
+    rows.extend(baselines.map(baseline_rows).unwrap_or_default());
     let measure = match report.task.as_str() {
         "regression" => "Relative RMS error: RMSE over the RMS of the target",
         "embedding" => "Share of the features' variance that is lost",
         _ => "Share of the test rows that are misclassified",
     };
     errors_table(page, &report.task, measure, rows);
+}
+
+/// How many rows that count the same say as much as those of a table, which have weights (Kish,
+/// Survey Sampling, 1965).
+fn counted_alike(table: &Table) -> usize {
+    let weights = || (0..table.rows()).map(|row| table.weight(row));
+    let (sum, squares): (f64, f64) =
+        (weights().sum(), weights().map(|weight| weight * weight).sum());
+    if squares > 0.0 { (sum * sum / squares).round() as usize } else { 0 }
 }
 
 /// Predictors with their errors, and bars.

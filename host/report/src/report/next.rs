@@ -58,7 +58,7 @@ pub fn steps(
                 word("--target", "y")
             ));
         } else if !alike
-            && baselines.linear.is_some_and(|linear| report.error >= linear)
+            && baselines.linear.is_some_and(|linear| report.judged_error() >= linear)
             && model.banks().any(|bank| bank.family() != Family::Linear)
         {
             steps.push(format!(

@@ -154,14 +154,18 @@ pub fn section(page: &mut Page, scored: &Scored<'_>) -> Result<()> {
         [&first, "rows taken for it", "recall", "precision", "false alarms", "F1", "error"];
     page.table(&format!("What other thresholds would give for {name}"), &headers, cells);
     let best = points[1..].iter().max_by(|a, b| f1(a).total_cmp(&f1(b)));
-    let least = points[1..].iter().min_by_key(|at| wrong(at));
+    // The first takes no row for it.
+    let least = points.iter().min_by_key(|at| wrong(at));
     if let (Some(best), Some(least)) = (best, least) {
+        let which = match least.threshold {
+            all if all.is_finite() => format!("from {} on", Plot::label(all)),
+            _ => "where no row is taken for it".to_owned(),
+        };
         page.text(&format!(
-            "On these rows F1 is largest from {} on ({}), and the error least from {} on ({}). A \
+            "On these rows F1 is largest from {} on ({}), and the error least {which} ({}). A \
              threshold that is chosen by test rows looks better on them than it is.",
             Plot::label(best.threshold),
             percent(f1(best)),
-            Plot::label(least.threshold),
             percent(wrong(least) as f64 / rows as f64)
         ));
     }
@@ -200,6 +204,19 @@ mod tests {
         assert!(page.render().contains(&format!("Area {expected:.4}")), "{expected}");
         // At the model's own threshold: 3 of 5 rows, of which 2 are right.
         assert!(page.render().contains("0.5 (this model)"));
+    }
+
+    /// Where few rows are positive, and others look more like it, no threshold errs less than none.
+    #[test]
+    fn the_least_error_may_be_that_of_no_row() {
+        let told = |positive: Vec<bool>| {
+            let mut page = Page::new("t");
+            section(&mut page, &Scored { positive, ..scored() }).unwrap();
+            page.render()
+        };
+        let none = told(vec![false, false, false, true, false]);
+        assert!(none.contains("the error least where no row is taken for it (20.00 %)"));
+        assert!(told(vec![true, true, true, true, false]).contains("the error least from 0.4 on"));
     }
 
     /// It is the least score of a row that is taken for what is looked for, hardly ever a round

@@ -24,6 +24,9 @@ pub struct Judged<'j> {
     pub error: f64,
     /// Rows that it was judged by.
     pub rows: usize,
+    /// Where rows count as their weights say, in all errors that are here: as many rows that count
+    /// the same say as much.
+    pub weighted: Option<usize>,
     /// The recordings that they are of, if they are of some.
     pub recordings: Option<usize>,
     /// Whether all of them have the same target.
@@ -48,10 +51,14 @@ pub fn of(judged: &Judged<'_>, next: Vec<String>) -> Verdict {
         Some(count) => format!(" of {count} recordings"),
         None => String::new(),
     };
+    if judged.weighted.is_some() {
+        text += ", each counted by its weight";
+    }
     if shares(task) {
         // An interval takes rows that do not depend on each other.
         text += &match recordings {
             Some(_) => " (no interval: rows of a recording are alike)".to_owned(),
+            None if judged.weighted.is_some() => String::new(),
             None => {
                 let (low, high) = wilson(*error, *rows);
                 format!(" (95 % interval: {} to {})", percent(low), percent(high))
@@ -78,7 +85,8 @@ pub fn clearly_below(task: &str, error: f64, other: f64, rows: usize) -> bool {
 }
 
 fn words(judged: &Judged<'_>) -> (Grade, String) {
-    let &Judged { task, error, rows, .. } = judged;
+    let &Judged { task, error, .. } = judged;
+    let rows = judged.weighted.unwrap_or(judged.rows);
     let Some(baselines) = judged.baselines else {
         let words = match task {
             "anomaly" => "A detector of anomalies",
@@ -104,10 +112,10 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
             false => (Grade::Poor, format!("Of no use: {what}, is as good.")),
         };
     }
-    let constant = if task == "regression" {
-        "always predicting the mean"
-    } else {
-        "always predicting the most frequent class"
+    let constant = match judged.weighted {
+        _ if task == "regression" => "always predicting the mean",
+        Some(_) => "always predicting the class of the most weight",
+        None => "always predicting the most frequent class",
     };
     if error >= baselines.constant {
         return (Grade::Poor, format!("Of no use: {constant} is as good."));
@@ -138,9 +146,12 @@ fn words(judged: &Judged<'_>) -> (Grade, String) {
 
 fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
     let &Judged { model, task, error, baselines, .. } = judged;
+    let weighted = judged.weighted.is_some();
     let measure = match task {
+        "regression" if weighted => "RMSE over the RMS of the target, rows counted by weight",
         "regression" => "RMSE over the RMS of the target",
         "embedding" => "of the features' variance lost",
+        _ if weighted => "of the rows' weight misclassified",
         _ => "of the rows misclassified",
     };
     let tile = |name, value: String, note: &str| Tile { name, value, note: note.into() };
@@ -153,7 +164,11 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
     if let Some(baselines) = baselines {
         let linear = baselines.linear.map_or("–".to_owned(), percent);
         tiles.push(tile("a linear model", linear, "the same measure"));
-        let note = if task == "regression" { "the mean" } else { "the most frequent class" };
+        let note = match weighted {
+            _ if task == "regression" => "the mean",
+            true => "the class of the most weight",
+            false => "the most frequent class",
+        };
         tiles.push(tile("a constant", percent(baselines.constant), note));
     }
     let bytes = |bytes: usize| format!("{} bytes", counted(bytes as u64));
@@ -195,6 +210,7 @@ mod tests {
             task,
             error,
             rows,
+            weighted: None,
             recordings,
             alike: false,
             called,
@@ -238,6 +254,7 @@ mod tests {
                 task: "classification",
                 error: 0.1,
                 rows: 1000,
+                weighted: None,
                 recordings: None,
                 alike: false,
                 called: "test rows",
@@ -261,6 +278,36 @@ mod tests {
         assert!(text("regression", Some(4)).contains("on 1000 rows of 4 recordings, in"));
     }
 
+    /// Of rows that count by their weights fewer are as good as others, and the class that a constant
+    /// predicts is that of the most weight.
+    #[test]
+    fn rows_count_by_their_weights() {
+        let blob = include_bytes!("../../../../firmware-example/digits.koan");
+        let model = &Model::parse(blob).unwrap();
+        let found = |weighted, constant, linear| {
+            let judged = Judged {
+                model,
+                task: "classification",
+                error: 0.1,
+                rows: 5000,
+                weighted,
+                recordings: None,
+                alike: false,
+                called: "test rows",
+                baselines: Some(&Baselines { constant, linear, ..Baselines::default() }),
+                balanced: None,
+            };
+            of(&judged, Vec::new())
+        };
+        assert_eq!(found(None, 0.5, Some(0.13)).grade, Grade::Good);
+        let some = found(Some(50), 0.5, Some(0.13));
+        assert_eq!(some.grade, Grade::Fair);
+        assert!(some.text.contains(" on 5000 test rows, each counted by its weight, in "));
+        assert!(
+            found(Some(50), 0.1, None).words.contains("the class of the most weight is as good")
+        );
+    }
+
     /// However many rows one recording has, no simpler model of others can be judged by it.
     #[test]
     fn one_recording_is_not_too_few_rows() {
@@ -272,6 +319,7 @@ mod tests {
                 task: "classification",
                 error: 0.1,
                 rows: 5000,
+                weighted: None,
                 recordings,
                 alike,
                 called: "rows",
@@ -297,6 +345,7 @@ mod tests {
                 task: "classification",
                 error: 0.0,
                 rows,
+                weighted: None,
                 recordings: None,
                 alike: false,
                 called,

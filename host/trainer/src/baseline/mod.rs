@@ -16,10 +16,11 @@ pub use linear::Linear;
 /// Folds of [`cross_validated`] at most.
 const FOLDS: usize = 5;
 
-/// Errors of the baselines, in the measure of the model's own error.
+/// Errors of the baselines, in the measure of the model's own error. Where rows have weights, each
+/// counts as its weight says, as in [`Report::judged_error`](crate::Report::judged_error).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Baselines {
-    /// Of always predicting the most frequent class, or the mean.
+    /// Of always predicting the most frequent class, that of the most weight, or the mean.
     pub constant: f64,
     /// Of a linear model of the inputs themselves, by ridge regression or, of classes, logistic
     /// regression where that is better on training rows held out; none where the inputs are too
@@ -50,9 +51,10 @@ impl Baselines {
     }
 
     pub(crate) fn of(constant: &Evaluation, linear: Option<&Evaluation>) -> Self {
+        let error = |evaluation: &Evaluation| evaluation.weighted_error.unwrap_or(evaluation.error);
         Self {
-            constant: constant.error,
-            linear: linear.map(|linear| linear.error),
+            constant: error(constant),
+            linear: linear.map(error),
             constant_rmse: constant.rmse,
             linear_rmse: linear.and_then(|linear| linear.rmse),
         }
@@ -83,17 +85,6 @@ impl Baselines {
     pub fn cross_validated(table: &Table, seed: u64) -> Result<Option<Self>, Error> {
         let found = in_turn(table, seed)?;
         Ok(found.map(|(constant, linear)| Self::of(&constant, linear.as_ref())))
-    }
-
-    /// The same with each row counted as much as its weight says, where rows have weights.
-    pub(crate) fn by_weight(table: &Table, seed: u64) -> Result<Option<Self>, Error> {
-        let weighed = |evaluation: Evaluation| Evaluation {
-            error: evaluation.weighted_error.unwrap_or(evaluation.error),
-            ..evaluation
-        };
-        let found = in_turn(table, seed)?;
-        Ok(found
-            .map(|(constant, linear)| Self::of(&weighed(constant), linear.map(weighed).as_ref())))
     }
 }
 
@@ -139,8 +130,10 @@ mod tests {
             kinds.iter().map(|&kind| if kind == 1 { 30.0 } else { 1.0 }).collect();
         let table = TableBuilder::new(100).column("x", &x[..]).classes("kind", &kinds[..]);
         let table = table.weights(&weights[..]).build().unwrap();
-        let found = Baselines::by_weight(&table, 1).unwrap().unwrap();
+        let found = Baselines::cross_validated(&table, 1).unwrap().unwrap();
         assert!((found.constant - 90.0 / 390.0).abs() < 1e-9, "{found:?}");
+        let held_out = Baselines::held_out(&table, &table.select(&[0, 1, 2, 3]), 1).unwrap();
+        assert!((held_out.constant - 3.0 / 33.0).abs() < 1e-9, "{held_out:?}");
     }
 
     /// Where each class is one of the groups, what is left of a class says nothing of all rows.

@@ -256,7 +256,7 @@ fn train_best(
 fn doubt(report: &mut Report, point: &Point, metric: Metric, table: &Table) -> Result<(), Error> {
     let doubt = match metric {
         Metric::Error => {
-            let baselines = Baselines::by_weight(table, point.options.seed)?;
+            let baselines = Baselines::cross_validated(table, point.options.seed)?;
             baselines.and_then(|baselines| beside(report, point.loss, &baselines))
         }
         Metric::BalancedError => {
