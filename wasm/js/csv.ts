@@ -127,8 +127,13 @@ interface Decimals {
   columns: { comma?: number; point?: number }[];
   /** The first column with a decimal comma, from 1. */
   comma?: number;
-  /** What is said of the first number that may have points between its thousands. */
+  /** The first column with a decimal point, from 1. */
+  point?: number;
+  /** Whether some comma is none between thousands. */
+  plain?: boolean;
+  /** What is said of the first number that may have points between its thousands, or commas. */
   thousands?: string;
+  grouped?: string;
 }
 
 const isDecimalComma = (field: string): boolean =>
@@ -136,6 +141,10 @@ const isDecimalComma = (field: string): boolean =>
 
 /** 1.200, not 0.200 or 1.20. */
 const THOUSANDS = /^-?[1-9]\d{0,2}(\.\d{3})+$/;
+
+/** What is said of a number that may have such marks between its thousands. */
+const maybe = (line: number, field: string, index: number, mark: string): string =>
+  `line ${line}: ${field} in column ${index + 1} may be ${field.replaceAll(mark, '')}`;
 
 /**
  * Makes numbers with decimal commas numbers with points; a column with both is refused, and what may be thousands
@@ -146,13 +155,14 @@ function pointsForCommas(fields: string[], all: Decimals, line: number): void {
     const seen = (all.columns[index] ??= {});
     if (isDecimalComma(field)) {
       fields[index] = field.replace(',', '.');
+      if (!THOUSANDS.test(fields[index]!)) all.plain = true;
+      else all.grouped ??= maybe(line, field, index, ',');
       seen.comma ??= line;
       all.comma ??= index + 1;
     } else if (field.includes('.')) {
       if (isNumber(field)) seen.point ??= line;
-      if (THOUSANDS.test(field)) {
-        all.thousands ??= `line ${line}: ${field} in column ${index + 1} may be ${field.replaceAll('.', '')}`;
-      }
+      if (THOUSANDS.test(field)) all.thousands ??= maybe(line, field, index, '.');
+      else if (seen.point) all.point ??= index + 1;
     }
     const { comma, point } = seen;
     if (comma && point) {
@@ -162,8 +172,11 @@ function pointsForCommas(fields: string[], all: Decimals, line: number): void {
       );
     }
   });
-  const { comma, thousands } = all;
+  const { comma, thousands, point, plain, grouped } = all;
   if (comma && thousands) {
     throw new Error(`${thousands}, since column ${comma} has decimal commas: write numbers without points between thousands`);
+  }
+  if (point && grouped && !plain) {
+    throw new Error(`${grouped}, since column ${point} has decimal points: write numbers without commas between thousands`);
   }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use koan_data::DataError;
+use koan_data::{DataError, Place};
 
 /// Parameters of the library that an option is called by.
 const OWN: [&str; 12] = [
@@ -86,9 +86,17 @@ fn of(error: &anyhow::Error) -> Option<String> {
     of_data(data(error)?)
 }
 
-/// What helps where a text in that line stands among numbers.
-fn of_text(line: u64, text: &str) -> String {
-    if text.starts_with('#') {
+/// What programs for sheets write in place of a value.
+const NO_VALUE: [&str; 7] = ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"];
+
+/// What helps where a text at that place stands among numbers.
+fn of_text(place: &Place, text: &str) -> String {
+    let line = place.line;
+    if NO_VALUE.contains(&text) {
+        return format!("{UNKNOWN}, which --missing impute takes: replace {text} by one of them");
+    }
+    let first = place.column.as_ref().is_none_or(|column| column.number == 1);
+    if text.starts_with('#') && first {
         return "--comment '#' passes over lines that begin with it".to_owned();
     }
     format!(
@@ -105,8 +113,8 @@ fn of_data(error: &DataError) -> Option<String> {
              values; --drop leaves the column out"
         }
         DataError::MissingValue { training: false, .. } => {
-            "fill it in, or leave the row out; models of rows with missing values, by `koan train \
-             --missing impute`, take them"
+            "fill it in, or leave the row out; a model that `koan train --missing impute` made takes \
+             missing values in the columns that had some in training"
         }
         DataError::NotANumber { place, .. } => {
             let line = place.line;
@@ -116,7 +124,7 @@ fn of_data(error: &DataError) -> Option<String> {
             ));
         }
         DataError::HeaderUnclear { .. } | DataError::HeaderOfNumbers { .. } => "--header yes|no",
-        DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place.line, text)),
+        DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place, text)),
         DataError::PartlyNumbers { target: false, .. } => {
             return Some(format!(
                 "{UNKNOWN}; --text reads a column of at most {} different values as text, --drop \
@@ -139,6 +147,11 @@ fn of_data(error: &DataError) -> Option<String> {
              rows out"
         }
         DataError::NoTargets { .. } => "--target names another column",
+        DataError::TargetNotANumber { .. } => {
+            "leave --task regression out where the target is classes; mend the value, or delete the \
+             line if it is no row"
+        }
+        DataError::SameName { .. } => "rename one of them in the header",
         DataError::NoClasses { .. } => {
             "--target names another column, --task regression takes numbers, --text takes each text \
              as a class all the same"
@@ -155,6 +168,11 @@ fn of_data(error: &DataError) -> Option<String> {
             if !wanted.is_empty() && columns.contains(&format!("`{wanted},")) =>
         {
             "names are separated by commas: give the number of a column with a comma in its name"
+        }
+        DataError::DecimalComma { text, .. }
+            if text.split_once(',').is_some_and(|(_, rest)| rest.len() == 3) =>
+        {
+            "write numbers without a comma, or with a point; --text reads the column as text"
         }
         DataError::DecimalComma { .. } => {
             "write numbers with points, or have semicolons between fields; --text reads the column \

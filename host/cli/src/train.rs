@@ -34,8 +34,9 @@ const STREAM_BYTES: u64 = 1_000_000_000;
 const SAMPLE_ROWS: usize = 60_000;
 /// Seconds from one checkpoint to the next.
 const CHECKPOINT_EVERY: u64 = 30;
-/// Recordings to test on that are few.
+/// Recordings and rows to test on that are few.
 const FEW_RECORDINGS: usize = 20;
+const FEW_ROWS: usize = 20;
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
@@ -101,6 +102,18 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     let model = Model::parse(&trained.blob)?;
     let schema = koan_trainer::internal::blob::schema(&model)?;
+    let held_out = arguments.source.test.is_empty() && report.fold_errors.is_empty();
+    if held_out
+        && arguments.source.has_target()
+        && (1..FEW_ROWS).contains(&report.rows)
+        && schema.recordings.group.is_none()
+    {
+        let rows = counted(report.rows, "test row");
+        let say = if report.rows == 1 { "says" } else { "say" };
+        out::warn(&format!(
+            "warning: {rows} {say} little of others: `--folds 5` tests on every row in turn"
+        ));
+    }
     // Of files that are streamed, and of columns without names, the notes tell which it is.
     let target = target.or_else(|| schema.target_name().map(str::to_owned));
     let number = target_number(&schema).map(|number| format!("column {number}"));

@@ -36,6 +36,8 @@ pub(crate) struct CsvRows<'r> {
     lacking: bool,
     /// Line of the first record while that is still to be read as a row.
     pending: Option<u64>,
+    /// Whether there are names, and the schema has none.
+    by_position: bool,
 }
 
 impl<'r> CsvRows<'r> {
@@ -184,6 +186,7 @@ impl<'r> CsvRows<'r> {
             unlisted: Vec::new(),
             lacking: schema.fills() || options.missing == Missing::Impute,
             pending: line.filter(|_| !header),
+            by_position: header && !named && known.is_none(),
         })
     }
 
@@ -206,6 +209,11 @@ impl<'r> CsvRows<'r> {
     /// Whether something stands in for a missing number of the last row.
     pub fn filled(&self) -> bool {
         self.filled
+    }
+
+    /// Whether columns with names are taken by their places, for want of other names.
+    pub fn by_position(&self) -> bool {
+        self.by_position
     }
 
     /// Names of the fields that are kept.

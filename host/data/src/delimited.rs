@@ -20,9 +20,14 @@ pub(crate) struct Delimited<'r> {
     /// The first number with a decimal comma, and the first that may be of thousands.
     comma: Option<usize>,
     thousands: Option<Thousands>,
+    /// The same the other way round: whether a comma is none between thousands, the first number
+    /// whose comma may be one, and the first column with a decimal point.
+    decimal_comma: bool,
+    grouped: Option<Thousands>,
+    point: Option<usize>,
 }
 
-/// A number such as 1.200.
+/// A number such as 1.200, or 1,200.
 struct Thousands {
     column: usize,
     line: u64,
@@ -39,7 +44,16 @@ struct Decimals {
 impl<'r> Delimited<'r> {
     pub fn new(input: Input<'r>, options: &ReadOptions, delimiter: u8) -> Delimited<'r> {
         let lines = Lines::new(input, options.comment);
-        Delimited { lines, delimiter, decimals: Vec::new(), comma: None, thousands: None }
+        Delimited {
+            lines,
+            delimiter,
+            decimals: Vec::new(),
+            comma: None,
+            thousands: None,
+            decimal_comma: false,
+            grouped: None,
+            point: None,
+        }
     }
 
     /// Replaces `record` by the next one, its fields trimmed; its first line, or `None` at
@@ -166,6 +180,12 @@ impl<'r> Delimited<'r> {
             let Some(at) = bytes.iter().position(|byte| b",.".contains(byte)) else { continue };
             let seen = &mut self.decimals[index];
             if bytes[at] == b',' && is_decimal_comma(bytes) {
+                if !are_thousands(bytes, b',') {
+                    self.decimal_comma = true;
+                } else if self.grouped.is_none() {
+                    let text = String::from_utf8_lossy(bytes).into_owned();
+                    self.grouped = Some(Thousands { column: index, line, text });
+                }
                 bytes[at] = b'.';
                 seen.comma.get_or_insert(line);
                 self.comma.get_or_insert(index);
@@ -175,7 +195,11 @@ impl<'r> Delimited<'r> {
                     let number = text.is_ok_and(|text| text.parse::<f64>().is_ok());
                     seen.point = number.then_some(line);
                 }
-                if self.thousands.is_none() && are_thousands(bytes) {
+                let thousands = are_thousands(bytes, b'.');
+                if seen.point.is_some() && !thousands {
+                    self.point.get_or_insert(index);
+                }
+                if self.thousands.is_none() && thousands {
                     let text = String::from_utf8_lossy(bytes).into_owned();
                     self.thousands = Some(Thousands { column: index, line, text });
                 }
@@ -191,25 +215,31 @@ impl<'r> Delimited<'r> {
                 return Err(DataError::MalformedLine { place, problem });
             }
         }
-        if let (Some(comma), Some(found)) = (self.comma, &self.thousands) {
-            let Thousands { column, line, text } = found;
-            let number = text.replace('.', "");
-            let problem = format!(
-                "{text} in column {} may be {number}, since column {} has decimal commas: write \
-                 numbers without points between thousands",
-                column + 1,
-                comma + 1
-            );
-            return Err(DataError::MalformedLine { place: self.lines.origin.at(*line), problem });
+        let grouped = self.grouped.as_ref().filter(|_| !self.decimal_comma);
+        for (decimal, found, mark, (is, are)) in [
+            (self.comma, self.thousands.as_ref(), '.', ("commas", "points")),
+            (self.point, grouped, ',', ("points", "commas")),
+        ] {
+            if let (Some(decimal), Some(Thousands { column, line, text })) = (decimal, found) {
+                let number = text.replace(mark, "");
+                let problem = format!(
+                    "{text} in column {} may be {number}, since column {} has decimal {is}: write \
+                     numbers without {are} between thousands",
+                    column + 1,
+                    decimal + 1
+                );
+                let place = self.lines.origin.at(*line);
+                return Err(DataError::MalformedLine { place, problem });
+            }
         }
         Ok(())
     }
 }
 
-/// Whether a number with points may have them between its thousands: 1.200, not 0.200 or 1.20.
-fn are_thousands(field: &[u8]) -> bool {
+/// Whether a number with such marks may have them between its thousands: 1.200, not 0.200 or 1.20.
+pub(crate) fn are_thousands(field: &[u8], mark: u8) -> bool {
     let field = field.strip_prefix(b"-").unwrap_or(field);
-    let mut groups = field.split(|&byte| byte == b'.');
+    let mut groups = field.split(|&byte| byte == mark);
     let first = groups.next().unwrap_or_default();
     let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
     let is_first = matches!(first.len(), 1..=3) && digits(first) && first[0] != b'0';

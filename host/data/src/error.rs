@@ -5,6 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::delimited::are_thousands;
 use super::no_categories::Written;
 use super::{MAX_LINE, MAX_VALUES};
 
@@ -159,8 +160,9 @@ pub enum DataError {
     NotANumber { place: Place, text: String },
     /// The numbers of a column have commas for points, where they are not read so.
     #[error(
-        "{place}: \"{text}\" is a number with a decimal comma, which is read between semicolons \
-         only"
+        "{place}: \"{text}\" is a number with a {}, which is read between semicolons only",
+        if are_thousands(text.as_bytes(), b',') { "comma, decimal or between thousands" }
+        else { "decimal comma" }
     )]
     DecimalComma { place: Place, text: String },
     /// Nearly all of a column is numeric: more likely a slip than categories.
@@ -365,6 +367,9 @@ pub enum DataError {
     /// Rows without a target were left out, and there are no others.
     #[error("{place}: the target is missing, as in every row")]
     NoTargets { place: Place },
+    /// A text where the target is to be numbers.
+    #[error("{place}: the target \"{text}\" is not a number, as regression needs")]
+    TargetNotANumber { place: Place, text: String },
     /// Several columns that something is wrong with, each of them once, in order.
     #[error("{first}{}", also(others))]
     Columns { first: Box<DataError>, others: Vec<DataError> },

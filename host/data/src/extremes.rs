@@ -12,6 +12,13 @@ const GAP: f64 = 5.0;
 const LARGER: f64 = 3.0;
 /// One of so many numbers, at most, is such a value.
 const SHARE: usize = 4;
+/// The same of a number that is often a code: nines, such as -999. The gap to the others is larger
+/// than what those span.
+const SHARE_OF_CODES: usize = 2;
+const GAP_OF_CODES: f64 = 1.0;
+
+/// A total, as so many times the largest of the others, at least.
+const TOTAL: f64 = 5.0;
 
 /// What an input map can tell apart: columns that spread by less, or have larger values, are
 /// noise to a model.
@@ -137,24 +144,38 @@ impl Extremes {
         bad.then_some(DataWarning::Unit { file, column, range: (-low, high) })
     }
 
+    /// Whether the largest value is there once, and many times as large as all others, which are above
+    /// 0 like it.
+    pub fn is_largest_far(&self) -> bool {
+        let far = |end: End| {
+            end.count == 1 && end.next.is_some_and(|next| next > 0.0 && end.value > TOTAL * next)
+        };
+        self.numbers >= LEAST_NUMBERS && self.high.is_some_and(far)
+    }
+
     /// What to say of a column whose largest or least value is far from all others, and not there
     /// once only.
     pub fn warning(&self, file: &str, column: &ColumnLabel) -> Option<DataWarning> {
         let (high, low) = (self.high?, self.low?);
-        let far = |end: End, opposite: f64| {
+        let far = |end: End, opposite: f64, sign: f64| {
             let next = end.next?;
             let span = next + opposite;
+            let code = is_code(sign * end.value)
+                && SHARE_OF_CODES * end.count <= self.numbers
+                && end.count > 1
+                && span > 0.0
+                && end.value - next > GAP_OF_CODES * span;
             let few = end.count > 1 && SHARE * end.count <= self.numbers;
             let apart = span > 0.0 && end.value - next > GAP * span;
             // Of another sign, or 0, beside values that are far from 0 and near each other.
             let crosses = end.value >= 0.0 && next < 0.0;
             let large = crosses || end.value.abs() > LARGER * next.abs().max(opposite.abs());
-            (few && apart && large).then_some((end, next))
+            (code || few && apart && large).then_some((end, next))
         };
-        let (value, count, others) = if let Some((end, next)) = far(high, low.value) {
+        let (value, count, others) = if let Some((end, next)) = far(high, low.value, 1.0) {
             (end.value, end.count, (-low.value, next))
         } else {
-            let (end, next) = far(low, high.value)?;
+            let (end, next) = far(low, high.value, -1.0)?;
             (-end.value, end.count, (-next, high.value))
         };
         let (file, column) = (file.to_owned(), column.clone());
@@ -162,6 +183,12 @@ impl Extremes {
         let warning = DataWarning::FarAway { file, column, value, count, numbers, others };
         (numbers >= LEAST_NUMBERS).then_some(warning)
     }
+}
+
+/// Whether a number is one that people write for an unknown value: 999 and more nines, or -99.
+fn is_code(value: f64) -> bool {
+    let digits = value.abs().to_string();
+    digits.bytes().all(|digit| digit == b'9') && digits.len() >= if value < 0.0 { 2 } else { 3 }
 }
 
 fn merged(a: Option<End>, b: Option<End>) -> Option<End> {

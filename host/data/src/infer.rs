@@ -49,7 +49,8 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         }
         whole = Some(next);
     }
-    let Some(Scanned { names, scans, known, rows, header, delimiter, blank, .. }) = whole else {
+    let Some(Scanned { names, scans, known, rows, header, delimiter, blank, last, .. }) = whole
+    else {
         return Err(DataError::NoRows { file: String::new() });
     };
     let origin = Origin::several(parts);
@@ -128,6 +129,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         told.map(|column| DataWarning::Index { file: file(), column }).collect();
     let mut classes = Vec::new();
     let mut may_be_categories = Vec::new();
+    warnings.extend(totals(&scans, |line| origin.at(line), last));
     let mut of_column = |index: usize, scan: ColumnScan| -> Result<ColumnKind, DataError> {
         let name = &names[index];
         let label = ColumnLabel { number: index + 1, name: name.clone() };
@@ -224,6 +226,15 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
 /// The names of a file's columns.
 pub(crate) fn names(file: &DataFile, options: &ReadOptions) -> Result<Vec<String>, DataError> {
     Ok(scan(file, options, 0)?.names)
+}
+
+/// What to say of a last line that is far larger than the others in most columns of numbers, two at
+/// least.
+fn totals(scans: &[ColumnScan], at: impl Fn(u64) -> Place, last: u64) -> Option<DataWarning> {
+    let numbers = scans.iter().filter(|scan| scan.is_numeric()).count();
+    let columns = scans.iter().filter(|scan| scan.towering() == Some(last)).count();
+    let most = columns >= 2 && 2 * columns > numbers;
+    most.then(|| DataWarning::Totals { place: at(last), columns })
 }
 
 fn input_kind(

@@ -38,8 +38,9 @@ struct OneClass<'t> {
 /// whose values each come with one class only.
 pub(crate) fn recordings(table: &Table, file: &str, starts: &[usize]) -> Vec<DataWarning> {
     let Target::Classes { labels } = &table.target else { return Vec::new() };
-    let Schema { columns, classes, recordings, .. } = &table.schema;
-    if table.division != Division::Free || recordings.window.is_some() {
+    // Of a window its first sample is looked at, whose values come first.
+    let Schema { columns, classes, .. } = &table.schema;
+    if table.division != Division::Free {
         return Vec::new();
     }
     let mut shares = vec![0.0; classes.len()];
@@ -187,7 +188,7 @@ mod tests {
             [
                 "t.csv: each of the 12 values of column 1 (`file`) comes with one class only: if its \
               rows are of one recording, the error is too good: make the column the groups of the \
-              rows, which are kept together, or leave it out"
+              rows (`--group`, or `groups` in Python), which are kept together, or leave it out"
             ]
         );
         assert!(told(recording, 240, Some("file")).is_empty());
@@ -215,7 +216,7 @@ mod tests {
         let words = [
             "t.csv: each of the 12 values of column 1 (`machine`) comes with one class only: if its \
              rows are of one recording, the error is too good: make the column the groups of the \
-             rows, which are kept together, or leave it out",
+             rows (`--group`, or `groups` in Python), which are kept together, or leave it out",
         ];
         assert_eq!(told(recording, 240, false), words);
         assert_eq!(told(recording, 240, true), words);

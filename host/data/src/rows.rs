@@ -452,6 +452,9 @@ impl<'r> RowReader<'r> {
     pub fn left_out(&self) -> Result<Vec<DataWarning>, DataError> {
         let windows = |windower: &Windower| windower.left_out(&self.source);
         let mut warnings = self.windower.as_ref().map_or(Ok(Vec::new()), windows)?;
+        if matches!(&self.rows, Some(Rows::Csv(rows)) if rows.by_position()) {
+            warnings.push(DataWarning::ByPosition { file: self.source.clone() });
+        }
         let without_target = self.without_target.clone();
         warnings.extend(without_target.map(|(place, rows)| DataWarning::NoTarget { place, rows }));
         warnings.extend(self.unlisted.iter().map(|(&(column, _), (unlisted, text))| {

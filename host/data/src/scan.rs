@@ -86,8 +86,9 @@ pub(crate) struct ColumnScan {
     whole: usize,
     /// Whether the values go up from line to line.
     order: Order,
-    /// The values at both ends.
+    /// The values at both ends, and the line of the largest above 0.
     extremes: Extremes,
+    largest: (f64, u64),
     /// Texts that are numbers with a comma in place of the point.
     commas: usize,
     /// Whether the texts are numbers that are not read as such.
@@ -123,7 +124,12 @@ impl ColumnScan {
             _ => None,
         };
         self.order.add(exact);
-        exact.into_iter().for_each(|number| self.extremes.add(number));
+        if let Some(number) = exact {
+            self.extremes.add(number);
+            if number > self.largest.0 {
+                self.largest = (number, line);
+            }
+        }
         match value {
             Field::NotUtf8 => note(&mut self.first_not_utf8, line),
             Field::Missing => note(&mut self.first_missing, line),
@@ -175,6 +181,10 @@ impl ColumnScan {
         self.whole += other.whole;
         self.order.merge(&other.order);
         self.extremes.merge(&other.extremes);
+        // Of equals no one is far from the others.
+        if other.largest.0 > self.largest.0 {
+            self.largest = other.largest;
+        }
         self.commas += other.commas;
         self.written.merge(&other.written);
         self.timeless |= other.timeless;
@@ -327,7 +337,7 @@ impl ColumnScan {
             Task::Regression => {
                 return match self.first_text {
                     None => Ok(Vec::new()),
-                    Some((line, text)) => Err(DataError::NotANumber {
+                    Some((line, text)) => Err(DataError::TargetNotANumber {
                         place: origin.at_column(line, column.clone()),
                         text,
                     }),

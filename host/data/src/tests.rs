@@ -12,6 +12,7 @@ mod recordings;
 mod strict;
 mod tables;
 mod targets;
+mod untidy;
 mod written;
 
 use std::io::Write;

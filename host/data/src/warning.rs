@@ -214,6 +214,18 @@ pub enum DataWarning {
         /// How many such rows there are.
         rows: u64,
     },
+    /// A last line whose numbers are far larger than all others of their columns.
+    Totals {
+        /// The line.
+        place: Place,
+        /// In how many columns.
+        columns: usize,
+    },
+    /// A header over rows for a model that has no names of columns.
+    ByPosition {
+        /// The file, or the first of them and how many more.
+        file: String,
+    },
 }
 
 impl DataWarning {
@@ -339,7 +351,7 @@ impl fmt::Display for DataWarning {
                 f,
                 "{file}: each of the {values} values of {column} comes with one class only: if its \
                  rows are of one recording, the error is too good: make the column the groups of \
-                 the rows, which are kept together, or leave it out"
+                 the rows (`--group`, or `groups` in Python), which are kept together, or leave it out"
             ),
             Self::OneClassEachFile { file, files } => write!(
                 f,
@@ -373,6 +385,16 @@ impl fmt::Display for DataWarning {
                 };
                 write!(f, "{place}: the target is missing: {others} left out")
             }
+            Self::Totals { place, columns } => write!(
+                f,
+                "{place}: the last line, and {columns} columns have a number in it that is many times \
+                 as large as all others: if it is a line of totals, delete it"
+            ),
+            Self::ByPosition { file } => write!(
+                f,
+                "{file}: the model has no names of columns: those of the file are taken in the order \
+                 that they had in training"
+            ),
             Self::CaseOnly { file, column, classes: [one, other] } => write!(
                 f,
                 "{file}: {column}: the classes \"{one}\" and \"{other}\" differ in case only: if they \

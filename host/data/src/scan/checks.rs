@@ -8,6 +8,12 @@ use crate::open::Origin;
 use crate::warning::{DataWarning, ROUNDED};
 
 impl ColumnScan {
+    /// The line of a number that is many times as large as any other of a column of numbers.
+    pub fn towering(&self) -> Option<u64> {
+        let towers = self.is_numeric() && self.extremes.is_largest_far();
+        towers.then_some(self.largest.1)
+    }
+
     /// What is worth knowing of an input whose values go up from line to line.
     pub fn ordered(&self, origin: &Origin, column: &ColumnLabel) -> Option<DataWarning> {
         self.order.warning(&origin.file, column)

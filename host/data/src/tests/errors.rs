@@ -62,7 +62,7 @@ fn training_data() {
     );
     assert_eq!(
         refusal("a,y\n1,2\n1,ten\n", &regression()),
-        "t.csv:3: column 2 (`y`): \"ten\" is not a number"
+        "t.csv:3: column 2 (`y`): the target \"ten\" is not a number, as regression needs"
     );
     assert_eq!(
         refusal(b"a,y\n1,2\n\xff,2\n", &options()),

@@ -180,7 +180,7 @@ fn recordings_that_cannot_be() {
     let task = Some(Task::Regression);
     let table = read_all(&paths, &ReadOptions { label_from: None, task, ..windows(2, 2) });
     let slip = files.message(&table.unwrap_err());
-    assert!(slip.starts_with("run/c.csv:3: column 2 (`y`): \"oops\""), "{slip}");
+    assert!(slip.starts_with("run/c.csv:3: column 2 (`y`): the target \"oops\""), "{slip}");
     assert!("run|walk".parse::<LabelFrom>().is_err());
 }
 

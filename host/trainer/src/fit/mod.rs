@@ -26,6 +26,7 @@ pub(crate) use rounding::{Curvature, RoundedWeights};
 pub(crate) use sampled::{Beginning, Sampled};
 pub(crate) use solver::Rows;
 pub use sparse::fit_sparse;
+pub(crate) use wide::{WideFit, WideSide};
 
 /// Real-valued scores of a table's rows: rows × outputs, row-major.
 pub type FloatScores = Box<dyn Fn(&Table) -> Result<Vec<f64>, Error>>;

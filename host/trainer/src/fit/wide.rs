@@ -21,15 +21,19 @@ use crate::solve::Design;
 use koan_data::{Table, Target};
 
 /// Rows to fit on and rows that judge.
-struct WideSide {
+pub(crate) struct WideSide {
     fit: Dual,
-    held: Design,
+    /// The features of the held-out rows.
+    pub held: Design,
     /// T × held rows.
     targets: Mat<f64>,
     weights: Vec<f64>,
     /// Whether rows of both have weights.
     tells: bool,
 }
+
+/// Rounded weights, and the best biases for them.
+pub(crate) type WideFit = (Mat<f64>, Vec<f64>);
 
 impl WideSide {
     /// Computes the features of both.
@@ -49,14 +53,19 @@ impl WideSide {
         })
     }
 
+    /// How much the held-out rows count.
+    pub fn weight(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
     /// Mean squared error over the held-out rows and all outputs.
-    fn error(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> f64 {
+    pub fn error(&self, weights: MatRef<'_, f64>, bias: &[f64]) -> f64 {
         let scores = self.held.scores(weights, bias);
         let square = |i: usize| -> f64 {
             (0..bias.len()).map(|t| (scores[(t, i)] - self.targets[(t, i)]).powi(2)).sum()
         };
         let sum: f64 = self.weights.iter().enumerate().map(|(i, weight)| weight * square(i)).sum();
-        let total = self.weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let total = self.weight().max(f64::MIN_POSITIVE);
         sum / total / bias.len() as f64
     }
 
@@ -64,6 +73,14 @@ impl WideSide {
     pub fn real(&self, lambda: f64) -> f64 {
         let fit = self.fit.solve(lambda);
         self.error(fit.weights.as_ref(), &fit.bias)
+    }
+
+    /// The fit for a λ, rounded to the usual number of levels of so many bits.
+    pub fn rounded(&self, spec: &ModelSpec, bits: u8, lambda: f64) -> WideFit {
+        let fit = self.fit.solve(lambda);
+        let rounded = rounded(&self.fit, spec, &fit, usual_width(bits), Rounding::Compensated);
+        let bias = self.fit.bias(rounded.weights.as_ref());
+        (rounded.weights, bias)
     }
 }
 
@@ -153,11 +170,9 @@ pub(super) fn fit_wide(
 /// The λ whose rounded weights are best on held-out rows, from the best one for real
 /// weights.
 fn lambda_for_rounding(sides: &[WideSide], spec: &ModelSpec, bits: u8, start: f64) -> f64 {
-    let width = usual_width(bits);
     let error_of = |side: &WideSide, lambda: f64| {
-        let fit = side.fit.solve(lambda);
-        let rounded = rounded(&side.fit, spec, &fit, width, Rounding::Compensated);
-        side.error(rounded.weights.as_ref(), &side.fit.bias(rounded.weights.as_ref()))
+        let (weights, bias) = side.rounded(spec, bits, lambda);
+        side.error(weights.as_ref(), &bias)
     };
     let telling = || sides.iter().filter(|side| side.tells);
     let error = |lambda: f64| telling().map(|side| error_of(side, lambda)).sum::<f64>();

@@ -10,6 +10,7 @@ use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;
 use crate::blob::{MapSpec, ModelSpec};
+use crate::dual;
 use crate::folds::Folds;
 use crate::problem::Problem;
 use crate::prune::most_features;
@@ -31,6 +32,8 @@ const WEIGHTED_GRAM: f64 = 0.5;
 /// else there.
 const SERIES_TAP: f64 = 6.0;
 const SERIES_REST: f64 = 40.0;
+/// Times that a fit in its dual form goes through all features of all rows to round an output.
+const DUAL_PASSES: f64 = 60.0;
 /// Parts of the time for the rungs; learning scales takes time as well.
 pub(super) const SHARES: [f64; 3] = [0.15, 0.25, 0.45];
 /// Rows and columns below which a rung is not cut.
@@ -38,6 +41,8 @@ pub(super) const LEAST_ROWS: usize = 1500;
 const LEAST_COLUMNS: usize = 96;
 /// Candidates below which a rung is not cut.
 const LEAST_CANDIDATES: usize = 6;
+/// But for those that take so many times what the cheapest does.
+const DEAR: f64 = 100.0;
 /// Columns of a search, at most.
 const MOST_COLUMNS: usize = 16_384;
 
@@ -228,10 +233,17 @@ impl Search<'_> {
         let outputs = self.problem.outputs as f64;
         let rows = rows as f64;
         let (mut work, mut largest) = (Work { rows: 0.0, fits: 0.0 }, 0.0f64);
+        let most = sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(0);
+        let wide = dual::suits(most, rows as usize, self.problem.outputs);
         for size in sizes {
             let k = plan.columns(size) as f64;
-            largest = largest.max(k);
             let fits = plan.lambdas.len() as f64 + 2.0;
+            if wide {
+                let passes = fits + DUAL_PASSES * outputs;
+                work.fits += folds * rows * (rows * k + fits * rows * rows / 6.0 + passes * k);
+                continue;
+            }
+            largest = largest.max(k);
             work.fits += folds * (fits * k * k * k / 6.0 + 2.0 * outputs * 40.0 * k * k);
             work.rows += rows * k * outputs;
         }
@@ -288,12 +300,20 @@ impl Search<'_> {
     pub(super) fn fewer(
         &self,
         rung: usize,
-        plans: Vec<Plan>,
+        mut plans: Vec<Plan>,
         extent: Extent,
         folds: &Folds,
         limit: f64,
     ) -> Vec<Plan> {
-        let all = self.works(rung, &plans, extent, folds.held.len() as f64).all();
+        let parts = folds.held.len() as f64;
+        let work = |plan: &Plan| {
+            let sizes = self.sizes(rung, plan, extent.columns);
+            self.work(plan, &sizes, extent.rows, parts).all()
+        };
+        // Not one that takes more than all of them may, as all inputs do where they are thousands.
+        let least = plans.iter().map(work).fold(f64::INFINITY, f64::min);
+        plans.retain(|plan| work(plan) <= limit.max(DEAR * least));
+        let all: f64 = plans.iter().map(work).sum();
         let count = plans.len();
         let kept = (count as f64 * limit / all) as usize;
         if all <= limit || kept.max(LEAST_CANDIDATES) >= count {

@@ -10,6 +10,7 @@ use koan::Family;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use crate::blob::ModelSpec;
+use crate::dual;
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::fit::{RoundedWeights, usual_width};
 use crate::folds::Folds;
@@ -72,6 +73,11 @@ pub(crate) fn curve(
 ) -> Result<Vec<Judgement>, Error> {
     let specs = specs(problem, options, inputs)?;
     let maps: Vec<FeatureMap> = specs.iter().map(FeatureMap::new).collect::<Result<_, _>>()?;
+    let held = problem.table.select(&folds.held_rows());
+    if dual::suits(maps[0].features(), folds.rows(), problem.outputs) {
+        let judge = |size| super::wide::judge(problem, &specs, size, lambdas, folds, &held, metric);
+        return sizes.iter().map(judge).collect();
+    }
     let sums = |map: &FeatureMap, part: &[usize]| problem.moments(map, part, &Progress::none());
     let shared: Vec<Moments> = match maps.as_slice() {
         [map] => folds.parts.iter().map(|part| sums(map, part)).collect::<Result<_, _>>()?,
@@ -93,7 +99,6 @@ pub(crate) fn curve(
         let features = map.features_of(problem.table, &folds.parts[part])?;
         sides.push(Side { fit, held: own[part].clone(), features, units: map.units().to_vec() });
     }
-    let held = problem.table.select(&folds.held_rows());
     sizes
         .iter()
         .map(|size| judge(problem, &specs[0], size, lambdas, &sides, &held, metric))

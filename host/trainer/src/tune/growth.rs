@@ -16,7 +16,7 @@ const SHARE: f64 = 0.6;
 const LARGER: f64 = 1.25;
 
 /// Bytes that there was time to judge models at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rooms {
     pub of_ferns: usize,
     pub others: usize,

@@ -2,6 +2,7 @@
 
 use web_time::Instant;
 
+use super::ferns::is_fern;
 use super::moves::Sized;
 use super::rank::slowness;
 use super::refine::{Refined, Refinement};
@@ -12,6 +13,13 @@ use crate::progress::Progress;
 use crate::solve::Loss;
 use crate::train::{encode, fit_head};
 use crate::{Error, FamilyName, Point, TrainOptions};
+use koan_data::Task;
+
+/// Standard errors by which a smaller model must be better than one that fills its bytes: the rule of
+/// one standard error (Breiman et al., Classification and Regression Trees, 1984), the other way round.
+/// More random features with a λ of their own are seldom worse, and of many models that few rows judge
+/// some small one is lucky.
+const PROOF: f64 = 1.0;
 
 impl Refinement<'_> {
     /// Judges what was not `tried` yet, as far as there is work left above the `reserve`.
@@ -130,11 +138,27 @@ impl Refinement<'_> {
         let scores: Vec<f64> = judged.iter().flat_map(|part| part.scores.iter().copied()).collect();
         let held = problem.table.select(&self.folds.held_rows());
         let loss = metric.of_scores(&held, &scores);
-        let value = metric.smooth(&held, &scores, loss) * slowness(sized.point.instructions);
+        let filled = is_fern(&sized.point.options) || sized.room >= self.rooms.others;
+        let proof = if filled { 0.0 } else { PROOF * chance(problem.task(), loss, held.rows()) };
+        let smooth = metric.smooth(&held, &scores, loss) + proof;
+        let value = smooth * slowness(sized.point.instructions);
         let Sized { point, room, change, .. } = sized;
         let lambda = (!own_solver(&point.options)).then(|| judged[0].lambda);
         let point = Point { loss, value, ..point };
         Refined { point, lambda, expanded: false, change, room }
+    }
+}
+
+/// The standard error of a loss on so many rows; of the share misclassified with a row more that is
+/// wrong, since of none it would be 0.
+fn chance(task: Task, loss: f64, rows: usize) -> f64 {
+    let rows = rows.max(1) as f64;
+    match task {
+        Task::Classification => {
+            let wrong = (loss + 1.0 / rows).clamp(0.0, 1.0);
+            (wrong * (1.0 - wrong) / rows).sqrt()
+        }
+        Task::Regression => loss / (2.0 * rows).sqrt(),
     }
 }
 

@@ -39,6 +39,7 @@ mod space;
 #[cfg(test)]
 mod trial;
 mod turns;
+mod wide;
 
 use koan::{Form, Model};
 use web_time::{Duration, Instant};

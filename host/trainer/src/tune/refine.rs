@@ -110,6 +110,8 @@ pub(super) struct Refinement<'r> {
     pub hurried: AtomicBool,
     /// Whether any model was judged.
     pub(super) found: bool,
+    /// Bytes that models are to fill.
+    pub(super) rooms: Rooms,
 }
 
 impl<'r> Refinement<'r> {
@@ -144,6 +146,7 @@ impl<'r> Refinement<'r> {
             cut,
             hurried,
             found,
+            rooms: Rooms::default(),
         })
     }
 
@@ -214,7 +217,7 @@ impl<'r> Refinement<'r> {
             judged.push((target, rooms, self.folds.clone()));
         }
         for (number, (target, rooms, folds)) in judged.into_iter().enumerate() {
-            self.folds = folds;
+            (self.folds, self.rooms) = (folds, rooms);
             points.extend(self.grown(&refined, rooms, target)?);
             if number == 0 {
                 self.finals(&mut points, &refined, target)?;
@@ -259,6 +262,7 @@ impl<'r> Refinement<'r> {
         }
         let (of_ferns, ferns) = self.ferns(ways.is_empty(), whole, reserve)?;
         let rooms = Rooms { of_ferns, others: target };
+        self.rooms = rooms;
         seeds.extend(ferns);
         let mut refined: Vec<Refined> = Vec::new();
         let mut tried: Vec<TrainOptions> = Vec::new();
