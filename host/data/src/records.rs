@@ -67,7 +67,7 @@ pub(crate) struct Records<'r> {
 }
 
 enum Kind<'r> {
-    Delimited(Delimited<'r>),
+    Delimited(Box<Delimited<'r>>),
     Known(Box<dyn Source + 'r>),
 }
 
@@ -116,7 +116,7 @@ impl<'r> Records<'r> {
                 let guess = options.delimiter.is_none() && told.is_none();
                 let spaced = guess && spaced_rows(&mut input, options, delimiter);
                 let rows = if spaced { b' ' } else { delimiter };
-                let source = Kind::Delimited(Delimited::new(input, options, rows));
+                let source = Kind::Delimited(Box::new(Delimited::new(input, options, rows)));
                 return Ok((
                     Records { origin, known: None, source, record: Record::default() },
                     (!spaced).then_some(delimiter),

@@ -274,6 +274,53 @@ fn constant_inputs_give_a_warning() {
     }
 }
 
+/// What programs for sheets write for no value is no comment, wherever it stands.
+#[test]
+fn errors_of_sheets_are_unknown_values() {
+    let rows = |column: usize, text: &str| {
+        let row = |row: usize| {
+            let mut fields = [row.to_string(), (row * 7 % 50).to_string()];
+            if row == 30 {
+                fields[column] = text.to_owned();
+            }
+            format!("{},{}\n", fields.join(","), ["on", "off"][row % 2])
+        };
+        format!("a,b,y\n{}", (0..120).map(row).collect::<String>())
+    };
+    for (column, text) in [(0, "#N/A"), (1, "#DIV/0!"), (1, "# note")] {
+        let folder = with(rows(column, text));
+        folder.train_fails("bad.csv", &["bad.csv:32", "unknown values are empty"]);
+        let told = folder.run("train bad.csv -o m.koan").failure();
+        assert!(!text_of(&told).contains("--comment"), "{text}");
+    }
+    with(rows(0, "# note")).train_fails("bad.csv", &["--comment '#'"]);
+}
+
+fn text_of(told: &assert_cmd::assert::Assert) -> String {
+    text(&told.get_output().stderr)
+}
+
+/// A part of a few rows says little.
+#[test]
+fn few_test_rows_are_told() {
+    let rows: String = (0..40).map(|row| format!("{row},{}\n", ["on", "off"][row / 20])).collect();
+    let folder = with(format!("x,y\n{rows}"));
+    let told = "8 test rows say little of others: `--folds 5` tests on every row in turn";
+    folder.train("bad.csv").success().stderr(contains(told));
+    folder.train("bad.csv --folds 5").success().stderr(contains("say little").not());
+    folder.train("bad.csv --test-fraction 0.5").success().stderr(contains("say little").not());
+}
+
+/// What helps with a target or with names that cannot be.
+#[test]
+fn hints_can_be_followed() {
+    let rows: String = (0..40).map(|row| format!("{row},1,{}\n", ["on", "off"][row % 2])).collect();
+    let folder = with(format!("x,z,y\n{rows}"));
+    let way = ["the target \"on\" is not a number", "leave --task regression out"];
+    folder.train_fails("bad.csv --task regression", &way);
+    with(format!("x,x,y\n{rows}")).train_fails("bad.csv", &["rename one of them in the header"]);
+}
+
 /// Whatever is wrong with columns is told at once, with what helps for each.
 #[test]
 fn several_columns_are_told_at_once() {

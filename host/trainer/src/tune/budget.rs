@@ -9,8 +9,8 @@ use super::halving::Search;
 use super::inputs::Inputs;
 use super::rank::Entry;
 use super::sizes::sizes;
+use super::wide;
 use crate::blob::{MapSpec, ModelSpec};
-use crate::dual;
 use crate::folds::Folds;
 use crate::problem::Problem;
 use crate::prune::most_features;
@@ -234,7 +234,7 @@ impl Search<'_> {
         let rows = rows as f64;
         let (mut work, mut largest) = (Work { rows: 0.0, fits: 0.0 }, 0.0f64);
         let most = sizes.iter().map(|size| plan.columns(size)).max().unwrap_or(0);
-        let wide = dual::suits(most, rows as usize, self.problem.outputs);
+        let wide = wide::suits(&plan.spec, most, rows as usize, self.problem.outputs);
         for size in sizes {
             let k = plan.columns(size) as f64;
             let fits = plan.lambdas.len() as f64 + 2.0;

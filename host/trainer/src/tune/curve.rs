@@ -10,7 +10,6 @@ use koan::Family;
 use super::inputs::Inputs;
 use super::metric::Metric;
 use crate::blob::ModelSpec;
-use crate::dual;
 use crate::features::{BLOCK_ROWS, FeatureMap};
 use crate::fit::{RoundedWeights, usual_width};
 use crate::folds::Folds;
@@ -74,7 +73,7 @@ pub(crate) fn curve(
     let specs = specs(problem, options, inputs)?;
     let maps: Vec<FeatureMap> = specs.iter().map(FeatureMap::new).collect::<Result<_, _>>()?;
     let held = problem.table.select(&folds.held_rows());
-    if dual::suits(maps[0].features(), folds.rows(), problem.outputs) {
+    if super::wide::suits(&specs[0], maps[0].features(), folds.rows(), problem.outputs) {
         let judge = |size| super::wide::judge(problem, &specs, size, lambdas, folds, &held, metric);
         return sizes.iter().map(judge).collect();
     }

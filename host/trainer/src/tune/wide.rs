@@ -1,16 +1,27 @@
-//! Candidates with many more features than there are rows, as where there are thousands of inputs:
+//! Candidates that have all inputs among their features, where these are thousands and rows are few:
 //! judged by fits in their dual form, since sums over the rows would be far larger than the rows.
+
+use koan::Family;
 
 use super::curve::{Judgement, Size};
 use super::metric::Metric;
 use crate::Error;
 use crate::blob::ModelSpec;
+use crate::dual;
 use crate::features::FeatureMap;
 use crate::fit::{WideFit, WideSide};
 use crate::folds::Folds;
 use crate::lambda::upwards;
 use crate::problem::Problem;
 use koan_data::Table;
+
+/// Whether models of so many features on so many rows are judged so. Other features are no more than
+/// there are rows for.
+pub(super) fn suits(spec: &ModelSpec, features: usize, rows: usize, outputs: usize) -> bool {
+    let all_inputs = spec.banks.iter().any(|bank| bank.family == Family::Linear);
+    let inputs = if all_inputs { usize::from(spec.inputs) } else { 0 };
+    dual::suits(inputs, rows, outputs) && dual::suits(features, rows, outputs)
+}
 
 /// Judges one size as [`super::curve::curve`] does; `specs` are those of the held-out parts, or one
 /// for all.
