@@ -198,7 +198,7 @@ fn refused(error: &DataError) -> JsValue {
     thrown.into()
 }
 
-/// The number of the column without which a table could be read.
+/// The number of the column without which a table could be read, or of the first of several.
 fn column_of(error: &DataError) -> Option<usize> {
     use DataError as E;
     match error {
@@ -212,6 +212,8 @@ fn column_of(error: &DataError) -> Option<usize> {
         | E::DecimalComma { place, .. }
         | E::OutOfRange { place, .. }
         | E::NotUtf8 { place } => place.column.as_ref().map(|column| column.number),
+        // One after the other.
+        E::Columns { first, others } => std::iter::once(&**first).chain(others).find_map(column_of),
         _ => None,
     }
 }
