@@ -180,11 +180,7 @@ class Koan(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any, y: Any = None) -> Any:
         weights = None
         if sample_weight is not None:
-            check_unmasked("sample_weight", sample_weight)
-            rows = np.empty((length(X), 1))
-            weights = _check_sample_weight(
-                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-            )
+            weights = row_weights(sample_weight, X)
         scaled = weights_of_classes("class_weight", getattr(self, "class_weight", None), y)
         if scaled is not None:
             weights = scaled if weights is None else weights * scaled
@@ -300,6 +296,13 @@ def length(X: Any) -> int:
 def values_of(X: Any, **given: Any) -> list[Any]:
     """Parameters that may name columns of X, as values."""
     return [named_column(X, k, v) if isinstance(v, str) else v for k, v in given.items()]
+
+
+def row_weights(sample_weight: Any, X: Any) -> Any:
+    """How much each row of X counts: finite numbers, at least 0."""
+    check_unmasked("sample_weight", sample_weight)
+    rows = np.empty((length(X), 1))
+    return _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
 
 
 def named_column(X: Any, parameter: str, name: str) -> Any:

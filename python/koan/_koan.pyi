@@ -122,7 +122,7 @@ def tune(
 ) -> tuple[list[dict[str, Any]], bool, str, list[float | None] | None]: ...
 def evaluation(
     blob: Blob,
-    judged: tuple[Frame, Any, bool, list[float | None] | None],
+    judged: tuple[Frame, Any, bool, list[float | None] | None, list[float] | None],
     called: tuple[str, str],
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
@@ -130,14 +130,14 @@ def evaluation(
 def search(
     search: str,
     blobs: list[Blob],
-    judged: tuple[Frame, Any, bool, list[float | None] | None] | None,
+    judged: tuple[Frame, Any, bool, list[float | None] | None, list[float] | None] | None,
     made: str,
     threads: int | None = None,
     listener: Callable[[str], None] | None = None,
 ) -> str: ...
 def training(
     blob: Blob,
-    judged: tuple[Frame, Any, bool, list[float | None] | None],
+    judged: tuple[Frame, Any, bool, list[float | None] | None, list[float] | None],
     learned: tuple[
         Frame,
         dict[int, str],

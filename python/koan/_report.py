@@ -15,7 +15,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from . import _koan
-from ._base import Koan, Rows, length, named_column
+from ._base import Koan, Rows, length, row_weights, values_of
 from ._columns import check_unmasked, frame
 from ._koan import write_whole
 from ._model import threads
@@ -53,10 +53,10 @@ class Report:
 class Judged(Koan):
     """Estimators whose models can be judged by rows with a target."""
 
-    def _evaluation(self, X: Any, y: Any) -> Report:
+    def _evaluation(self, X: Any, y: Any, sample_weight: Any = None) -> Report:
         """The page of ``koan eval --report``."""
         check_is_fitted(self)
-        judged = self._to_judge(X, y)
+        judged = self._to_judge(X, y, sample_weight)
         made = "estimator.fit(X_train, y_train)\nestimator.report(X, y)"
         with Told(getattr(self, "verbose", None)) as told:
             return Report(
@@ -71,13 +71,12 @@ class Judged(Koan):
         return clone(self).set_params(random_state=self.report_["seed"])
 
     def _to_judge(
-        self, X: Any, y: Any
-    ) -> tuple[_koan.Frame, Any, bool, list[float | None] | None]:
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[_koan.Frame, Any, bool, list[float | None] | None, list[float] | None]:
         """Rows to judge by, as the core takes them."""
         if y is None:
             raise ValueError("y: what the rows are is needed to judge the model by")
-        if isinstance(y, str):
-            y = named_column(X, "y", y)
+        y, sample_weight = values_of(X, y=y, sample_weight=sample_weight)
         X = self._known(X)
         check_unmasked("y", y)
         y = column_or_1d(y)
@@ -93,7 +92,9 @@ class Judged(Koan):
                 known = ", ".join(str(value) for value in list(places)[:10])
                 raise ValueError(f"y: row {row + 1}: {y[row]} is none of the classes: {known}")
             target = np.array(found, dtype=np.int64)
-        return frame(X), target, getattr(self, "unknown", "error") == "zeros", self._stand_ins
+        weights = None if sample_weight is None else row_weights(sample_weight, X).tolist()
+        zeros = getattr(self, "unknown", "error") == "zeros"
+        return frame(X), target, zeros, self._stand_ins, weights
 
     def _places_of_classes(self) -> dict[Any, int] | None:
         """The place of each class among the model's; None where numbers are predicted."""
@@ -112,6 +113,7 @@ class Reporting(Judged):
         X: Any,
         y: Any,
         *,
+        sample_weight: Any = None,
         X_train: Any = None,
         y_train: Any = None,
         sample_weight_train: Any = None,
@@ -127,6 +129,7 @@ class Reporting(Judged):
         Parameters
         ----------
         X, y : rows to judge by; y may name a column of X
+        sample_weight : how much each of them counts, as an array or the name of a column of X
         X_train, y_train : the rows of ``fit``; where y names a column, y_train need not be given
         sample_weight_train, groups_train : what ``fit`` was given for them
         """
@@ -136,9 +139,9 @@ class Reporting(Judged):
             for name, value in given.items():
                 if value is not None:
                     raise ValueError(f"{name}: goes with X_train")
-            return self._evaluation(X, y)
+            return self._evaluation(X, y, sample_weight)
         check_is_fitted(self)
-        judged = self._to_judge(X, y)
+        judged = self._to_judge(X, y, sample_weight)
         if y_train is None and isinstance(y, str):
             y_train = y
         if y_train is None:

@@ -22,7 +22,8 @@ use crate::work;
 /// Rows to judge by: their inputs, their targets (places of classes, or numbers), whether texts that
 /// the model does not know are none of its values, and stand-ins for missing numbers, where the model
 /// has none.
-type Judged<'py> = (Bound<'py, Frame>, Bound<'py, PyAny>, bool, Option<Vec<Option<f32>>>);
+type Judged<'py> =
+    (Bound<'py, Frame>, Bound<'py, PyAny>, bool, Option<Vec<Option<f32>>>, Option<Vec<f32>>);
 
 /// Rows that were trained on, as `train` takes them, with the parameters of the estimator and
 /// those that make what its search found again.
@@ -156,7 +157,7 @@ pub fn search(
 
 /// Rows to judge by, under the schema of a model or of the rows that it was trained on.
 fn judged_table(py: Python<'_>, schema: &Schema, judged: &Judged<'_>) -> PyResult<Table> {
-    let (frame, target, zeros, stand_ins) = judged;
+    let (frame, target, zeros, stand_ins, weights) = judged;
     let frame = frame.get();
     let target = Data::of(target)?;
     let lent = target.lend(py)?;
@@ -178,7 +179,11 @@ fn judged_table(py: Python<'_>, schema: &Schema, judged: &Judged<'_>) -> PyResul
     let values = guarded(|| py.detach(|| builder.rows_under(&under, unlisted)))?;
     let values = values.map_err(|error| data(&error))?;
     let (inputs, schema) = (schema.inputs, schema.clone());
-    Ok(Table { inputs, values, target, schema, division: Division::Free, weights: None })
+    let weights = weights.clone();
+    if weights.as_ref().is_some_and(|weights| weights.len() != target.len()) {
+        return Err(parameter("sample_weight", "another number of them than of rows"));
+    }
+    Ok(Table { inputs, values, target, schema, division: Division::Free, weights })
 }
 
 /// What is wrong with the rows that were trained on, by the names that they have here.

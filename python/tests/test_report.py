@@ -54,8 +54,9 @@ def same_pages(command, folder, table, estimator, y, options, **named):
     train, test = parts(table)
     training, evaluation = of_the_command(command, folder, (train, test), options)
     estimator.fit(train, y, **named)
+    of_test = {name: column for name, column in named.items() if name == "sample_weight"}
     named = {f"{name}_train": column for name, column in named.items()}
-    found = estimator.report(test, y, X_train=train, **named).html
+    found = estimator.report(test, y, X_train=train, **of_test, **named).html
     assert without_origin(found) == without_origin(training)
     assert "Learning curve of this model" in found
     return estimator.report(test, y).html, evaluation
@@ -76,6 +77,13 @@ def test_rows_that_weigh_and_numbers_that_are_categories(command, tmp_path):
     estimator = kind(n_features=40, class_weight="balanced")
     more = ["-k", "40", "--class-weights", "balanced"]
     same_pages(command, tmp_path, table, estimator, y, options + more, sample_weight="w")
+    _, test = parts(table)
+    counted = "each counted by its weight"
+    assert counted in estimator.report(test, y, sample_weight=test["w"].to_numpy()).html
+    assert counted not in estimator.report(test, y).html
+    for bad in ([1.0], [-1.0] * len(test)):
+        with pytest.raises(ValueError, match="sample_weight|weights"):
+            estimator.report(test, y, sample_weight=bad)
     table, kind, y, _, _ = categories()
     estimator = kind(n_features=40, categorical_features=["a", "b"])
     same_pages(command, tmp_path, table, estimator, y, ["--text", "a,b", "-k", "40"])

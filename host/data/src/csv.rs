@@ -2,7 +2,7 @@
 
 use super::categories::{coded_place, one_of, place_of};
 use super::error::{ColumnLabel, DataError, Place, describe_columns, some_of};
-use super::infer::{check_names, find};
+use super::infer::{check_names, find, leaves_out};
 use super::layout::{Layouts, looks_like_header, match_names, may_count_columns};
 use super::open::Input;
 use super::recordings::GroupBy;
@@ -38,6 +38,8 @@ pub(crate) struct CsvRows<'r> {
     pending: Option<u64>,
     /// Whether there are names, and the schema has none.
     by_position: bool,
+    /// Whether nothing of a row without a target is read.
+    leaves_out: bool,
 }
 
 impl<'r> CsvRows<'r> {
@@ -187,6 +189,7 @@ impl<'r> CsvRows<'r> {
             lacking: schema.fills() || options.missing == Missing::Impute,
             pending: line.filter(|_| !header),
             by_position: header && !named && known.is_none(),
+            leaves_out: target.is_some() && leaves_out(options, schema.recordings.window),
         })
     }
 
@@ -242,6 +245,11 @@ impl<'r> CsvRows<'r> {
         };
         if self.records.len() != self.fields {
             return Err(self.records.ragged(line, self.fields));
+        }
+        if let Some((field, _)) = self.target.filter(|_| self.leaves_out)
+            && parse(self.records.field(field)) == Field::Missing
+        {
+            return Ok(Some(line));
         }
         if let (Some(field), Some(column)) = (self.group, self.needed_group)
             && parse(self.records.field(field)) == Field::Missing
