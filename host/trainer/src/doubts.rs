@@ -32,7 +32,10 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<[f64; 2]>) -> 
     if let Some(baselines) = report.baselines {
         doubts.extend(match balanced {
             Some([error, constant]) => no_better_balanced(error, constant),
-            None => beside(report, report.judged_error(), &baselines),
+            None => {
+                let weighted = report.weighted_error.is_some();
+                beside(report, report.judged_error(), &baselines, weighted)
+            }
         });
     }
     if let (Some(real), Some(rounded)) = (report.error_float, report.error_compensated) {
@@ -78,22 +81,29 @@ pub(crate) fn of_detector(found: &Detection, rows: usize, asked: f64, far: f64) 
     alarms.into_iter().chain(far).collect()
 }
 
-/// [`no_better`] of the model of a report, whose error on some rows is this.
-pub(crate) fn beside(report: &Report, error: f64, baselines: &Baselines) -> Option<String> {
+/// [`no_better`] of the model of a report, whose error on some rows, `weighted` or not, is this.
+pub(crate) fn beside(
+    report: &Report,
+    error: f64,
+    baselines: &Baselines,
+    weighted: bool,
+) -> Option<String> {
     // Who asks for a linear model knows that it is one.
     let linear = baselines.linear.filter(|_| report.family != LINEAR);
     let baselines = Baselines { linear, ..*baselines };
-    no_better(error, &baselines, report.task == "regression")
+    no_better(error, &baselines, report.task == "regression", weighted)
 }
 
 /// A model whose error is not below that of a baseline on rows of the same kind.
-fn no_better(error: f64, baselines: &Baselines, numbers: bool) -> Option<String> {
+fn no_better(error: f64, baselines: &Baselines, numbers: bool, weighted: bool) -> Option<String> {
     let worse = |baseline: f64| error >= baseline;
     let task = if numbers { "regression" } else { "classification" };
-    let constant = if numbers {
-        "always predicting the mean"
-    } else {
-        "always predicting the most frequent class (balanced class weights make rare ones count)"
+    let constant = match weighted {
+        _ if numbers => "always predicting the mean",
+        true => "always predicting the class of the most weight",
+        false => {
+            "always predicting the most frequent class (balanced class weights make rare ones count)"
+        }
     };
     let beaten = |what: &str, other: f64| {
         let (own, other) = (error_percent(task, error), error_percent(task, other));
@@ -270,9 +280,11 @@ mod tests {
     #[test]
     fn a_model_without_a_fault_is_as_good_as_it_gets() {
         let of = |constant| crate::Baselines { constant, linear: Some(0.0), ..Default::default() };
-        assert!(super::no_better(0.0, &of(0.5), false).is_none());
-        assert!(super::no_better(1e-3, &of(0.5), false).unwrap().contains("a linear one"));
+        assert!(super::no_better(0.0, &of(0.5), false, false).is_none());
+        assert!(super::no_better(1e-3, &of(0.5), false, false).unwrap().contains("a linear one"));
         // Test rows of one class say nothing of it.
-        assert!(super::no_better(0.0, &of(0.0), false).is_some());
+        assert!(super::no_better(0.0, &of(0.0), false, false).is_some());
+        let by_weight = super::no_better(0.6, &of(0.5), false, true).unwrap();
+        assert!(by_weight.contains("the class of the most weight: an error"), "{by_weight}");
     }
 }

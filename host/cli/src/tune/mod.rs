@@ -230,8 +230,8 @@ fn legend(arguments: &Tune) -> String {
         ", each counted by its weight"
     };
     format!(
-        "{metric} on training rows held out and on test rows{by_weight}; code: about, in the {form} form on a \
-         Cortex-M0; RAM: bytes of buffers{other}; instructions: about, of a prediction on a \
+        "{metric} on training rows held out and on test rows{by_weight}; code: about, in the {form} \
+         form on a Cortex-M0; RAM: bytes of buffers{other}; instructions: about, of a prediction on a \
          {core}{other}."
     )
 }

@@ -258,7 +258,8 @@ fn doubt(report: &mut Report, point: &Point, metric: Metric, table: &Table) -> R
     let doubt = match metric {
         Metric::Error => {
             let baselines = Baselines::cross_validated(table, point.options.seed)?;
-            baselines.and_then(|baselines| beside(report, point.loss, &baselines))
+            let weighted = table.weights.is_some();
+            baselines.and_then(|baselines| beside(report, point.loss, &baselines, weighted))
         }
         Metric::BalancedError => {
             no_better_balanced(point.loss, of_one_class(table.schema.classes.len()))
