@@ -20,8 +20,8 @@ use crate::train::{Target, table};
 use crate::work;
 
 /// Rows to judge by: their inputs, their targets (places of classes, or numbers), whether texts that
-/// the model does not know are none of its values, and stand-ins for missing numbers, where the model
-/// has none.
+/// the model does not know are none of its values, stand-ins for missing numbers, where the model
+/// has none, and how much each row counts.
 type Judged<'py> =
     (Bound<'py, Frame>, Bound<'py, PyAny>, bool, Option<Vec<Option<f32>>>, Option<Vec<f32>>);
 
