@@ -1,14 +1,16 @@
 //! First pass over tables: infers the schema.
 
 mod file;
+mod roles;
 
 use std::collections::HashMap;
 
 use self::file::{Scanned, scan};
+use self::roles::{Role, Roles};
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
 use super::no_categories::check_classes;
 use super::open::{DataFile, Origin};
-use super::recordings::{GroupBy, Recordings, Window};
+use super::recordings::{Recordings, Window};
 use super::scan::ColumnScan;
 use super::schema::{Column, ColumnKind, Format, Schema, check, width};
 use super::warning::DataWarning;
@@ -28,6 +30,46 @@ pub(crate) struct Inferred {
 /// Reads the files once. Numeric columns with missing values have NaN as their
 /// stand-in, to be replaced by the median once the values are known.
 pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferred, DataError> {
+    let (mut scanned, labels) = scan_all(files, options)?;
+    let roles = Roles::of(&scanned, options)?;
+    let scans = std::mem::take(&mut scanned.scans);
+    let found = columns_of(&scanned, scans, &roles, options)?;
+    let Scanned { origin, rows, header, delimiter, .. } = scanned;
+    let Found { columns, mut classes, mut warnings, may_be_categories } = found;
+    // A single input may have been gone through in order.
+    if width(&columns) == 1 {
+        warnings.retain(|warning| !matches!(warning, DataWarning::Rising { .. }));
+    }
+    if options.label_from.is_some() {
+        let label = ColumnLabel { number: 0, name: "label".to_string() };
+        let task = options.task.or(Some(Task::Classification));
+        classes = labels.into_classes(&origin, &label, task, false)?;
+    }
+    let file = origin.file;
+    check(&columns).map_err(|problem| DataError::Schema(format!("{file}: {problem}")))?;
+    let samples = options.window.map_or(1, |window| window.samples);
+    let inputs = width(&columns).saturating_mul(samples);
+    if inputs == 0 {
+        return Err(DataError::NoInputs { file });
+    }
+    if inputs > MAX_INPUTS {
+        let problem = format!("windows of {inputs} inputs; at most {MAX_INPUTS} can be read");
+        return Err(DataError::Schema(format!("{file}: {problem}")));
+    }
+    let recordings = Recordings {
+        window: options.window,
+        group: roles.group,
+        label: options.label_from.clone(),
+    };
+    let table = Schema::new(Format::Csv);
+    let schema =
+        Schema { columns, inputs, classes, recordings, warnings, may_be_categories, ..table };
+    let delimiter = delimiter.filter(|_| files.len() == 1);
+    Ok(Inferred { schema, rows, header, delimiter })
+}
+
+/// All files as one after the first pass over them, and the labels that their paths give.
+fn scan_all(files: &[DataFile], options: &ReadOptions) -> Result<(Scanned, ColumnScan), DataError> {
     let mut whole: Option<Scanned> = None;
     let mut parts = Vec::new();
     let mut labels = ColumnScan::default();
@@ -49,23 +91,126 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
         }
         whole = Some(next);
     }
-    let Some(Scanned { names, scans, known, rows, header, delimiter, blank, last, .. }) = whole
-    else {
-        return Err(DataError::NoRows { file: String::new() });
-    };
-    let origin = Origin::several(parts);
-    let file = || origin.file.clone();
+    let whole = whole.ok_or_else(|| DataError::NoRows { file: String::new() })?;
+    Ok((Scanned { origin: Origin::several(parts), ..whole }, labels))
+}
 
-    let find = |wanted: &String| find(&origin, wanted, &names);
-    let targets = known.as_ref().map_or(0, |known| known.targets);
-    // What delimiters at the end of each line make.
-    let is_nothing = |&index: &usize| names[index].is_empty() && scans[index].is_empty();
-    let trailing = (1..names.len()).rev().take_while(is_nothing).count();
-    let used = names.len() - if known.is_none() { trailing } else { 0 };
-    // A value that is missing in a line without any.
-    let blank = blank.map(|line| origin.at(line));
+/// What becomes of the columns of a table.
+#[derive(Default)]
+struct Found {
+    columns: Vec<Column>,
+    /// Of the target; none of numbers.
+    classes: Vec<String>,
+    warnings: Vec<DataWarning>,
+    /// Numbers of columns, from 0.
+    may_be_categories: Vec<usize>,
+}
+
+/// What becomes of each column; what is wrong with several is told together.
+fn columns_of(
+    scanned: &Scanned,
+    scans: Vec<ColumnScan>,
+    roles: &Roles,
+    options: &ReadOptions,
+) -> Result<Found, DataError> {
+    let Scanned { origin, names, known, .. } = scanned;
+    let index = known.as_ref().map_or(&[][..], |known| &known.index);
+    let told = index.iter().filter(|column| !options.drop.contains(&column.name)).cloned();
+    let file = || origin.file.clone();
+    let mut found = Found::default();
+    found.warnings.extend(told.map(|column| DataWarning::Index { file: file(), column }));
+    found.warnings.extend(totals(&scans, |line| origin.at(line), scanned.last));
+    let mut refused = Vec::new();
+    for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
+        let label = ColumnLabel { number: index + 1, name: name.clone() };
+        let stated = known.as_ref().is_some_and(|known| known.text[index]);
+        let as_text = stated || roles.is_text(index);
+        let kind = match roles.of_column(index, names.len(), &scan) {
+            Role::Target => found.target(scan, as_text, scanned, &label, options),
+            Role::Input => found.input(scan, as_text, origin, &label, options),
+            Role::RowNumbers => {
+                found.warnings.push(DataWarning::Index { file: file(), column: label });
+                Ok(ColumnKind::Dropped)
+            }
+            Role::Nothing => {
+                found.warnings.push(DataWarning::Nothing { file: file(), column: label });
+                Ok(ColumnKind::Dropped)
+            }
+            Role::Group => match scan.first_missing {
+                Some(line) => Err(DataError::MissingGroup { place: origin.at_column(line, label) }),
+                None => Ok(ColumnKind::Dropped),
+            },
+            Role::Unused => Ok(ColumnKind::Dropped),
+        };
+        match kind.map_err(|error| missing(error, scanned, options)) {
+            Ok(kind) => found.columns.push(Column { name: name.clone(), kind }),
+            Err(line @ DataError::EmptyLine { .. }) => return Err(line),
+            Err(error) => refused.push(error),
+        }
+    }
+    DataError::of_columns(refused)?;
+    Ok(found)
+}
+
+impl Found {
+    /// What becomes of the target, and its classes.
+    fn target(
+        &mut self,
+        scan: ColumnScan,
+        as_text: bool,
+        scanned: &Scanned,
+        label: &ColumnLabel,
+        options: &ReadOptions,
+    ) -> Result<ColumnKind, DataError> {
+        let origin = &scanned.origin;
+        if !as_text && options.task != Some(Task::Regression) {
+            scan.check_commas(origin, label)?;
+        }
+        self.warnings.extend(scan.warning(origin, label).filter(|_| !as_text));
+        let far = scan.far_away(origin, label);
+        let first_text = scan.first_text.clone();
+        let numbers = scan.numbers;
+        self.classes = scan.into_classes(origin, label, options.task, as_text)?;
+        if !as_text && options.positive.is_none() && options.task.is_none() {
+            let text = first_text.map(|(line, text)| (origin.at_column(line, label.clone()), text));
+            check_classes(&self.classes, scanned.rows, numbers, text, &origin.file, label)?;
+        }
+        let far = far.filter(|_| self.classes.is_empty());
+        self.warnings.extend(far.map(DataWarning::of_target));
+        self.warnings.extend(DataWarning::of_classes(&origin.file, label, &self.classes));
+        Ok(ColumnKind::Target)
+    }
+
+    /// What becomes of an input.
+    fn input(
+        &mut self,
+        scan: ColumnScan,
+        as_text: bool,
+        origin: &Origin,
+        label: &ColumnLabel,
+        options: &ReadOptions,
+    ) -> Result<ColumnKind, DataError> {
+        let warning = scan.warning(origin, label).filter(|_| !as_text);
+        let far = scan.far_away(origin, label).filter(|_| !as_text);
+        let unit = scan.unit(origin, label).filter(|_| !as_text);
+        self.warnings.extend(scan.ordered(origin, label).filter(|_| !as_text));
+        if !as_text && options.window.is_none() && scan.may_be_categories() {
+            self.may_be_categories.push(label.number - 1);
+        }
+        let written = if as_text { None } else { scan.check_written(origin, label)? };
+        let warning = written.or(warning);
+        let kind = input_kind(origin, label, scan, options.missing, as_text)?;
+        self.warnings.extend(warning.into_iter().chain(far).chain(unit));
+        Ok(kind)
+    }
+}
+
+/// A missing value, of a line without any or of a target that nobody named.
+fn missing(error: DataError, scanned: &Scanned, options: &ReadOptions) -> DataError {
+    let blank = scanned.blank.map(|line| scanned.origin.at(line));
     let is_blank = |place: &Place| Some(Place { column: None, ..place.clone() }) == blank;
-    let missing = |error| match error {
+    let targets = scanned.known.as_ref().map_or(0, |known| known.targets);
+    match error {
         DataError::MissingValue { place, .. }
         | DataError::TargetMissing { place }
         | DataError::MissingGroup { place }
@@ -77,150 +222,7 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
             DataError::LastMissing { place }
         }
         other => other,
-    };
-    let target = match (&options.target, &options.label_from) {
-        (Some(wanted), None) => Some(find(wanted)?),
-        (None, None) if options.unlabelled && targets == 0 => None,
-        (None, None) => Some(used - 1),
-        (None, Some(_)) => None,
-        (Some(_), Some(_)) => {
-            let problem = "the target is a column or comes from the path, not both";
-            return Err(DataError::Contradiction { problem, options: &["target", "label_from"] });
-        }
-    };
-    let index = known.as_ref().map_or(&[][..], |known| &known.index);
-    let is_index = |name: &String| index.iter().any(|column| column.name == *name);
-    let dropped = options.drop.iter().filter(|name| !is_index(name));
-    let dropped: Vec<usize> = dropped.map(find).collect::<Result<_, _>>()?;
-    if target.is_some_and(|target| dropped.contains(&target)) {
-        let problem = "the target, which is the last column if none is named, cannot be left out";
-        return Err(DataError::Contradiction { problem, options: &["target", "drop"] });
     }
-    let texts: Vec<usize> = options.text.iter().map(find).collect::<Result<_, _>>()?;
-    let group = match &options.group {
-        None => None,
-        Some(wanted) => Some(match find(wanted) {
-            Ok(column) => GroupBy::Column(column),
-            Err(_) if wanted == "file" => GroupBy::File,
-            Err(error) => return Err(error),
-        }),
-    };
-    if target.is_some_and(|target| group == Some(GroupBy::Column(target))) {
-        let problem = "the target cannot be what tells recordings apart as well";
-        return Err(DataError::Contradiction { problem, options: &["target", "group"] });
-    }
-    let weights = options.weights.as_ref().map(find).transpose()?;
-    if weights.is_some() && weights == target {
-        let problem = "the target cannot be the rows' weights as well";
-        return Err(DataError::Contradiction { problem, options: &["target", "weights"] });
-    }
-    // Other programs write the numbers of rows first, under no name.
-    let unnamed_index = known.is_none()
-        && header
-        && matches!(names.first().map(String::as_str), Some("" | "Unnamed: 0"))
-        && !dropped.contains(&0)
-        && group != Some(GroupBy::Column(0))
-        && weights != Some(0)
-        && names.len() > 2
-        && names[1..used].iter().all(|name| !name.is_empty());
-    let mut columns = Vec::with_capacity(names.len());
-    let told = index.iter().filter(|column| !options.drop.contains(&column.name)).cloned();
-    let mut warnings: Vec<DataWarning> =
-        told.map(|column| DataWarning::Index { file: file(), column }).collect();
-    let mut classes = Vec::new();
-    let mut may_be_categories = Vec::new();
-    warnings.extend(totals(&scans, |line| origin.at(line), last));
-    let mut of_column = |index: usize, scan: ColumnScan| -> Result<ColumnKind, DataError> {
-        let name = &names[index];
-        let label = ColumnLabel { number: index + 1, name: name.clone() };
-        let stated = known.as_ref().is_some_and(|known| known.text[index]);
-        let as_text = stated || texts.contains(&index);
-        let other_target = index + targets >= names.len();
-        if let (true, Some(line)) = (group == Some(GroupBy::Column(index)), scan.first_missing) {
-            let place = origin.at_column(line, label);
-            return Err(missing(DataError::MissingGroup { place }));
-        }
-        Ok(if target == Some(index) {
-            if !as_text && options.task != Some(Task::Regression) {
-                scan.check_commas(&origin, &label)?;
-            }
-            warnings.extend(scan.warning(&origin, &label).filter(|_| !as_text));
-            let far = scan.far_away(&origin, &label);
-            let first_text = scan.first_text.clone();
-            let numbers = scan.numbers;
-            classes = scan.into_classes(&origin, &label, options.task, as_text).map_err(missing)?;
-            if !as_text && options.positive.is_none() && options.task.is_none() {
-                let text =
-                    first_text.map(|(line, text)| (origin.at_column(line, label.clone()), text));
-                check_classes(&classes, rows, numbers, text, &origin.file, &label)?;
-            }
-            let far = far.filter(|_| classes.is_empty());
-            warnings.extend(far.map(DataWarning::of_target));
-            warnings.extend(DataWarning::of_classes(&origin.file, &label, &classes));
-            ColumnKind::Target
-        } else if index == 0 && unnamed_index && !scan.no_index && !as_text {
-            warnings.push(DataWarning::Index { file: file(), column: label });
-            ColumnKind::Dropped
-        } else if index >= used {
-            warnings.push(DataWarning::Nothing { file: file(), column: label });
-            ColumnKind::Dropped
-        } else if dropped.contains(&index)
-            || other_target
-            || weights == Some(index)
-            || group == Some(GroupBy::Column(index))
-        {
-            ColumnKind::Dropped
-        } else {
-            let warning = scan.warning(&origin, &label).filter(|_| !as_text);
-            let far = scan.far_away(&origin, &label).filter(|_| !as_text);
-            let unit = scan.unit(&origin, &label).filter(|_| !as_text);
-            warnings.extend(scan.ordered(&origin, &label).filter(|_| !as_text));
-            if !as_text && options.window.is_none() && scan.may_be_categories() {
-                may_be_categories.push(index);
-            }
-            let written = if as_text { None } else { scan.check_written(&origin, &label)? };
-            let warning = written.or(warning);
-            let kind =
-                input_kind(&origin, &label, scan, options.missing, as_text).map_err(missing)?;
-            warnings.extend(warning.into_iter().chain(far).chain(unit));
-            kind
-        })
-    };
-    let mut refused = Vec::new();
-    for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
-        match of_column(index, scan) {
-            Ok(kind) => columns.push(Column { name: name.clone(), kind }),
-            Err(line @ DataError::EmptyLine { .. }) => return Err(line),
-            Err(error) => refused.push(error),
-        }
-    }
-    DataError::of_columns(refused)?;
-    // A single input may have been gone through in order.
-    if width(&columns) == 1 {
-        warnings.retain(|warning| !matches!(warning, DataWarning::Rising { .. }));
-    }
-    if options.label_from.is_some() {
-        let label = ColumnLabel { number: 0, name: "label".to_string() };
-        let task = options.task.or(Some(Task::Classification));
-        classes = labels.into_classes(&origin, &label, task, false)?;
-    }
-    check(&columns).map_err(|problem| DataError::Schema(format!("{}: {problem}", file())))?;
-    let samples = options.window.map_or(1, |window| window.samples);
-    let inputs = width(&columns).saturating_mul(samples);
-    if inputs == 0 {
-        return Err(DataError::NoInputs { file: file() });
-    }
-    if inputs > MAX_INPUTS {
-        let problem = format!("windows of {inputs} inputs; at most {MAX_INPUTS} can be read");
-        return Err(DataError::Schema(format!("{}: {problem}", file())));
-    }
-    let recordings =
-        Recordings { window: options.window, group, label: options.label_from.clone() };
-    let table = Schema::new(Format::Csv);
-    let schema =
-        Schema { columns, inputs, classes, recordings, warnings, may_be_categories, ..table };
-    let delimiter = delimiter.filter(|_| files.len() == 1);
-    Ok(Inferred { schema, rows, header, delimiter })
 }
 
 /// The names of a file's columns.
