@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use koan_data::{
     ColumnKind, ColumnLabel, DataError, DataWarning, Division, Part, ReadOptions, Shape, SplitSize,
-    Table, Target, check_known, copies, expand, read_all, read_all_with, split_table, twins,
+    Table, Target, check_known, copies, expand, read_all, read_test, split_table, twins,
 };
 use koan_trainer::MapKind;
 
@@ -193,7 +193,7 @@ pub fn tables(
     if !test.is_empty() {
         let told = table.schema.warnings.len();
         let paths = test;
-        let test = read_all_with(&paths, &table.schema, &source.test_options())?;
+        let test = read_test(&paths, &mut table, &source.test_options())?;
         // What was said of the training rows, then what is to be said of these.
         table.schema.warnings.extend(test.schema.warnings.iter().skip(told).cloned());
         table.schema.warnings.extend(twins(&table, &test, &name(&paths)));

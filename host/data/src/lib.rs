@@ -43,6 +43,7 @@ mod split;
 pub mod stream;
 mod svmlight;
 mod table;
+mod test_rows;
 #[cfg(test)]
 mod tests;
 mod twins;
@@ -63,6 +64,7 @@ pub use schema::{Column, ColumnKind, Format, Schema};
 pub use shape::Shape;
 pub use split::{SplitSize, folds, split, split_table};
 pub use table::{Division, Part, Table, Target};
+pub use test_rows::read_test;
 pub use twins::twins;
 pub use warning::DataWarning;
 

@@ -12,6 +12,7 @@ mod recordings;
 mod strict;
 mod tables;
 mod targets;
+mod test_rows;
 mod untidy;
 mod written;
 

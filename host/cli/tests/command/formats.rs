@@ -66,6 +66,19 @@ fn missing_values_can_be_imputed() {
     assert!(error(&folder, "q.csv") < 0.2);
 }
 
+/// A test file may lack what no training row does.
+#[test]
+fn missing_values_of_test_rows_can_be_imputed() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.write("test.csv", "x,y,above\n?,1,0\n1,NA,1\n");
+    let missing = "test.csv:2: column 1 (`x`): the value is missing, and was never missing in the \
+                   training data";
+    folder.train_fails("q.csv --test test.csv", &[missing, "--missing impute"]);
+    folder.train("q.csv --test test.csv --missing impute").success();
+    folder.run("eval m.koan test.csv").success();
+}
+
 #[test]
 fn regression() {
     let folder = Folder::new();
