@@ -101,8 +101,8 @@ fn of_text(place: &Place, text: &str) -> String {
     }
     format!(
         "delete line {line} if it is no row, as units and totals are, or those up to it if they are \
-         a title; {UNKNOWN}; --text reads the column as text, \
-         --drop leaves it out"
+         a title; {UNKNOWN}, which --missing impute takes; --text reads the column as text, --drop \
+         leaves it out"
     )
 }
 
@@ -114,7 +114,7 @@ fn of_data(error: &DataError) -> Option<String> {
         }
         DataError::MissingValue { training: false, .. } => {
             "fill it in, or leave the row out; a model that `koan train --missing impute` made takes \
-             missing values in the columns that had some in training"
+             missing values in the columns that had some in its training or test rows"
         }
         DataError::NotANumber { place, .. } => {
             let line = place.line;
@@ -127,8 +127,8 @@ fn of_data(error: &DataError) -> Option<String> {
         DataError::MostlyNumbers { place, text, .. } => return Some(of_text(place, text)),
         DataError::PartlyNumbers { target: false, .. } => {
             return Some(format!(
-                "{UNKNOWN}; --text reads a column of at most {} different values as text, --drop \
-                 leaves it out",
+                "{UNKNOWN}, which --missing impute takes; --text reads a column of at most {} \
+                 different values as text, --drop leaves it out",
                 koan_data::MAX_VALUES
             ));
         }
@@ -192,6 +192,13 @@ fn of_data(error: &DataError) -> Option<String> {
         }
         DataError::TargetMostlyNumbers { .. } => {
             "no option passes over such rows: mend the value, or leave them out of the data"
+        }
+        DataError::OutOfRange { .. } => {
+            "mend the number; a value that is unknown is an empty field, which --missing impute takes"
+        }
+        DataError::UnknownClass { .. } => {
+            "mend the label; a class that no training row has is never predicted: leave its rows \
+             out, or train on some of them"
         }
         DataError::TargetMissing { .. } => {
             "leave the row out of the data; `koan train --target COLUMN --missing impute` does so, \

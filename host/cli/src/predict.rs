@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use koan::{Task, class_of, steps};
 use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
+use koan_trainer::AtomicFile;
 use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
-use crate::files::check_stdout;
-use crate::out::{self, failed};
-use crate::output::{read_blob, schema, tested};
+use crate::files::{check, check_stdout};
+use crate::out::{self, failed, say};
+use crate::output::{counted, read_blob, schema, tested};
 
 pub fn run(arguments: &Predict) -> Result<()> {
     let stdin = |path: &PathBuf| path == Path::new("-");
@@ -25,6 +26,8 @@ pub fn run(arguments: &Predict) -> Result<()> {
         paths => expand(paths)?,
     };
     check_stdout(&files)?;
+    let inputs = files.iter().chain([&arguments.model]);
+    check(inputs, arguments.output.as_deref())?;
     let blob = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &blob)?;
     anyhow::ensure!(
@@ -46,8 +49,19 @@ pub fn run(arguments: &Predict) -> Result<()> {
         files => rows_of(files, &schema, &options)?,
     };
 
-    let out = BufWriter::new(std::io::stdout().lock());
-    let mut lines: Box<dyn Lines> = match arguments.format {
+    let mut file = match &arguments.output {
+        Some(path) => Some(AtomicFile::create(path).with_context(|| cannot(path))?),
+        None => None,
+    };
+    let written = |result: std::io::Result<()>| match &arguments.output {
+        Some(path) => result.with_context(|| cannot(path)),
+        None => failed(result),
+    };
+    let out: Box<dyn Write + '_> = match &mut file {
+        Some(file) => Box::new(BufWriter::new(file)),
+        None => Box::new(BufWriter::new(std::io::stdout().lock())),
+    };
+    let mut lines: Box<dyn Lines + '_> = match arguments.format {
         PredictFormat::Csv => Box::new(CsvLines(csv::Writer::from_writer(out))),
         PredictFormat::Json => Box::new(JsonLines(out)),
     };
@@ -67,14 +81,15 @@ pub fn run(arguments: &Predict) -> Result<()> {
     }
     let mut names = place.names(&reader, &answers);
     names.extend(answers);
-    lines.header(&names)?;
+    written(lines.header(&names))?;
     let mut row = Vec::new();
     let mut probabilities = vec![0.0f32; model.classes()];
     // Whoever writes rows to a pipe one by one waits for the answer to each.
-    let live = files.is_empty();
+    let live = files.is_empty() && arguments.output.is_none();
     if live {
-        lines.flush()?;
+        written(lines.flush())?;
     }
+    let mut rows = 0;
     while let Some(line) = reader.next_into(&mut row) {
         line?;
         let scores = predictor.scores(&row)?;
@@ -96,14 +111,24 @@ pub fn run(arguments: &Predict) -> Result<()> {
         if arguments.scores {
             values.extend(scores.iter().map(|score| json!(score)));
         }
-        lines.line(&names, values)?;
+        written(lines.line(&names, values))?;
+        rows += 1;
         if live {
-            lines.flush()?;
+            written(lines.flush())?;
         }
     }
-    lines.flush()?;
+    written(lines.flush())?;
+    drop(lines);
     out::warnings(&reader.left_out()?);
+    if let (Some(path), Some(file)) = (&arguments.output, file) {
+        file.commit().with_context(|| cannot(path))?;
+        say!("{}: {}", path.display(), counted(rows, "prediction"))?;
+    }
     Ok(())
+}
+
+fn cannot(path: &Path) -> String {
+    format!("cannot write {}", path.display())
 }
 
 /// A number with no more digits than tell it from other numbers of 32 bits.
@@ -146,52 +171,52 @@ impl Place {
 }
 
 trait Lines {
-    fn header(&mut self, names: &[String]) -> Result<()>;
-    fn line(&mut self, names: &[String], values: Vec<Value>) -> Result<()>;
-    fn flush(&mut self) -> Result<()>;
+    fn header(&mut self, names: &[String]) -> std::io::Result<()>;
+    fn line(&mut self, names: &[String], values: Vec<Value>) -> std::io::Result<()>;
+    fn flush(&mut self) -> std::io::Result<()>;
 }
 
 struct CsvLines<W: Write>(csv::Writer<W>);
 
 impl<W: Write> Lines for CsvLines<W> {
-    fn header(&mut self, names: &[String]) -> Result<()> {
-        written(self.0.write_record(names.iter().map(|name| out::field(name))))
+    fn header(&mut self, names: &[String]) -> std::io::Result<()> {
+        recorded(self.0.write_record(names.iter().map(|name| out::field(name))))
     }
 
-    fn line(&mut self, _names: &[String], values: Vec<Value>) -> Result<()> {
+    fn line(&mut self, _names: &[String], values: Vec<Value>) -> std::io::Result<()> {
         let fields = values.iter().map(|value| match value {
             Value::String(text) => out::field(text),
             other => other.to_string(),
         });
-        written(self.0.write_record(fields))
+        recorded(self.0.write_record(fields))
     }
 
-    fn flush(&mut self) -> Result<()> {
-        failed(self.0.flush())
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
 }
 
 /// The result of writing a record.
-fn written(result: csv::Result<()>) -> Result<()> {
-    failed(result.map_err(|error| match error.into_kind() {
+fn recorded(result: csv::Result<()>) -> std::io::Result<()> {
+    result.map_err(|error| match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => std::io::Error::other(format!("{other:?}")),
-    }))
+    })
 }
 
 struct JsonLines<W>(W);
 
 impl<W: Write> Lines for JsonLines<W> {
-    fn header(&mut self, _names: &[String]) -> Result<()> {
+    fn header(&mut self, _names: &[String]) -> std::io::Result<()> {
         Ok(())
     }
 
-    fn line(&mut self, names: &[String], values: Vec<Value>) -> Result<()> {
+    fn line(&mut self, names: &[String], values: Vec<Value>) -> std::io::Result<()> {
         let object: Map<String, Value> = names.iter().cloned().zip(values).collect();
-        failed(writeln!(self.0, "{}", out::json(&Value::Object(object))))
+        writeln!(self.0, "{}", out::json(&Value::Object(object)))
     }
 
-    fn flush(&mut self) -> Result<()> {
-        failed(self.0.flush())
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
 }

@@ -31,15 +31,51 @@ const PUBLIC: u32 = 0o666;
 /// The file cannot be written; or something is there that is not a file (a folder, a
 /// device, a pipe) or may not be written to.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let target = Target::of(path)?;
-    let mut file = temporary(&target.folder, PUBLIC)?;
+    let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
-    if let Some(permissions) = target.permissions {
-        file.as_file().set_permissions(permissions)?;
+    file.commit()
+}
+
+/// As [`atomic_write`], of a file that is written bit by bit: nothing is there before
+/// [`AtomicFile::commit`], nor without it.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: NamedTempFile,
+    target: Target,
+}
+
+impl AtomicFile {
+    /// An empty file, to be renamed to `path`.
+    ///
+    /// # Errors
+    /// As [`atomic_write`].
+    pub fn create(path: &Path) -> Result<Self> {
+        let target = Target::of(path)?;
+        Ok(Self { file: temporary(&target.folder, PUBLIC)?, target })
     }
-    file.as_file().sync_all()?;
-    file.persist(&target.file).map_err(|error| error.error)?;
-    Ok(())
+
+    /// Puts what was written where it belongs.
+    ///
+    /// # Errors
+    /// As [`atomic_write`].
+    pub fn commit(self) -> Result<()> {
+        if let Some(permissions) = self.target.permissions {
+            self.file.as_file().set_permissions(permissions)?;
+        }
+        self.file.as_file().sync_all()?;
+        self.file.persist(&self.target.file).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush()
+    }
 }
 
 /// As [`atomic_write`], for a secret: a new file that only its owner may read, where the system
@@ -75,6 +111,7 @@ pub fn check_folder(folder: &Path) -> Result<()> {
 }
 
 /// Where bytes go to.
+#[derive(Debug)]
 struct Target {
     /// The file itself: never a link.
     file: PathBuf,

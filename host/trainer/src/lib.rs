@@ -87,7 +87,7 @@ mod validation;
 pub mod internal;
 
 pub use anomaly::Detection;
-pub use atomic_write::{atomic_write, check_folder, check_writable, private_write};
+pub use atomic_write::{AtomicFile, atomic_write, check_folder, check_writable, private_write};
 pub use baseline::Baselines;
 pub use evaluate::{Evaluation, evaluate};
 pub use normalise::Kind as MapKind;

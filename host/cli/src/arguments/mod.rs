@@ -119,6 +119,9 @@ pub struct Predict {
     /// What to write
     #[arg(long, default_value = "csv")]
     pub format: PredictFormat,
+    /// File to write to [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Write the probability of every class too
     #[arg(long)]
     pub probabilities: bool,

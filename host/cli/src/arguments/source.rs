@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use koan_data::{Format, LabelFrom, Missing, ReadOptions, Task, Window, expand, labels_beside};
 use koan_trainer::TrainOptions;
 
-use super::values::{column, delimiter, yes_no};
+use super::values::{column, delimiter, samples, yes_no};
 
 /// How data files are read.
 #[derive(Debug, Args)]
@@ -142,10 +142,16 @@ pub struct Source {
     #[arg(allow_negative_numbers = true, long, value_name = "COLUMN", help_heading = "Data")]
     pub group: Option<String>,
     /// Make rows of windows of so many consecutive samples
-    #[arg(long, value_name = "SAMPLES", help_heading = "Data")]
+    #[arg(long, value_name = "SAMPLES", value_parser = samples, help_heading = "Data")]
     pub window: Option<usize>,
     /// Samples from one window to the next [default: those of a window]
-    #[arg(long, value_name = "SAMPLES", requires = "window", help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "SAMPLES",
+        value_parser = samples,
+        requires = "window",
+        help_heading = "Data"
+    )]
     pub stride: Option<usize>,
     /// Column that says how much each row counts, from 0; it is no input
     #[arg(allow_negative_numbers = true, long, value_name = "COLUMN", help_heading = "Data")]

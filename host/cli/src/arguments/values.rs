@@ -25,6 +25,14 @@ pub fn column(text: &str) -> Result<String, String> {
     }
 }
 
+/// A number of samples.
+pub fn samples(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| {
+        "windows are counted in samples: a number of rows, 128 for 1.28 seconds of 100 samples each"
+            .to_owned()
+    })
+}
+
 pub fn bits(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(bits) if koan::Width::BITS.contains(&bits) => Ok(bits),

@@ -178,6 +178,32 @@ fn texts_that_are_missing_are_told() {
     assert!(!text(&told.get_output().stderr).contains("no value"));
 }
 
+/// A file holds what standard output does, once all rows are predicted.
+#[test]
+fn predictions_are_written_to_a_file() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(150));
+    folder.train("q.csv --features 32").success();
+    let told = folder.run("predict m.koan q.csv --output p.csv").success();
+    assert_eq!(text(&told.get_output().stdout), "p.csv: 150 predictions\n");
+    let printed = folder.run("predict m.koan q.csv").success();
+    let before = std::fs::read(folder.path("p.csv")).unwrap();
+    assert_eq!(before, printed.get_output().stdout);
+
+    folder.write("bad.csv", "x,y\n1.9,1.9\n1,oops\n");
+    folder.fails("predict m.koan bad.csv -o p.csv", &["bad.csv:3: column 2 (`y`)"]);
+    assert_eq!(std::fs::read(folder.path("p.csv")).unwrap(), before, "what was there stays");
+    for input in ["q.csv", "m.koan"] {
+        let message = format!("cannot write {input}: it is an input");
+        folder.fails(&format!("predict m.koan q.csv -o {input}"), &[&message]);
+    }
+    let rows = folder.command("predict m.koan -o two.jsonl --format json");
+    let mut rows = rows;
+    rows.write_stdin("x,y\n1.9,1.9\n-1,1\n").assert().success();
+    let two = std::fs::read_to_string(folder.path("two.jsonl")).unwrap();
+    assert_eq!(two.lines().count(), 2, "{two}");
+}
+
 #[test]
 fn a_bad_row_ends_the_stream() {
     let folder = Folder::new();
