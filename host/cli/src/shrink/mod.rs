@@ -1,27 +1,24 @@
 //! `koan shrink`.
 
 mod page;
+mod told;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::{Form, Model, Task};
-use koan_data::{Division, ReadOptions, Table, Target, copies, expand, read_all_with};
+use koan_data::{Division, ReadOptions, Schema, Table, Target, copies, expand, read_all_with};
 use koan_trainer::tune::{Core, code_bytes};
-use koan_trainer::{Loss, Point, ShrinkOptions, Shrunk, TrainOptions, evaluate, shrink};
-use serde_json::{Value, json};
+use koan_trainer::{Loss, ShrinkOptions, Shrunk, evaluate, shrink};
 
 use crate::arguments::{ClassWeights, Shrink, for_tests};
 use crate::files::check;
-use crate::grid::{Grid, wrapped};
-use crate::out::{self, say};
-use crate::output::{
-    counted, error_percent, named_error, on_device, quoted, read_blob, schema_with_target,
-    task_name, tested, write_whole,
-};
-use crate::read::{TEST_FRACTION, divided, known_tests, ungrouped};
+use crate::out;
+use crate::output::{read_blob, schema_with_target, task_name, tested, write_whole};
+use crate::read::{divided, known_tests, ungrouped};
 use crate::terminal::Terminal;
+use told::Told;
 
 pub fn run(arguments: &Shrink) -> Result<()> {
     let data = expand(&arguments.data)?;
@@ -36,19 +33,7 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     let old = read_blob(&arguments.model)?;
     let model = tested(&arguments.model, &old)?;
     let schema = schema_with_target(&arguments.model, &model)?;
-    anyhow::ensure!(
-        model.task() != Task::Regression || model.outputs() == 1,
-        "{}: an embedding has no target that a smaller model could be fitted to: `koan train --task \
-         embedding` with fewer --features, or --bits, makes a smaller one",
-        arguments.model.display()
-    );
-    anyhow::ensure!(
-        schema.classes.is_empty() || model.has_probabilities(),
-        "{}: a detector of anomalies, which shrinking would make a classification of those that \
-         these rows have: `koan train --task anomaly` with fewer --features or --bits makes a \
-         smaller one",
-        arguments.model.display()
-    );
+    can_be_shrunk(&arguments.model, &model, &schema)?;
     let reading = arguments.reading.options();
     let read = ReadOptions { weights: arguments.weights.clone(), ..reading };
     let labels = arguments.test_labels.as_deref();
@@ -106,81 +91,36 @@ pub fn run(arguments: &Shrink) -> Result<()> {
     if let Some(path) = &arguments.report {
         page::write(path, arguments, task, before, &found)?;
     }
-    let mut objects = Vec::new();
+    let mut told = Vec::new();
     for ((found, now), name) in found.iter().zip(&names) {
-        let error = now.error;
         let own_seed = match found.own_seed == found.blob {
-            true => error,
+            true => now.error,
             false => Quality::new(&found.own_seed, &test)?.error,
         };
-        if arguments.json {
-            let mut object = json!({
-                "bytes": found.blob.len(), "error": error, "rows": test.rows(),
-                "instructions": now.instructions, "code_bytes": now.code,
-                "before": {
-                    "bytes": before.bytes, "error": before.error,
-                    "instructions": before.instructions, "code_bytes": before.code,
-                },
-                "own_seed": {"bytes": found.own_seed.len(), "error": own_seed},
-                "seeds": found.seeds, "best": object(&found.best),
-                "front": found.front.iter().map(object).collect::<Vec<_>>(),
-                "attempts": found.attempts.iter().map(object).collect::<Vec<_>>(),
-            });
-            for (of, quality) in [("", now), ("before", &before)] {
-                let object = if of.is_empty() { &mut object } else { &mut object[of] };
-                for (name, _, error) in quality.by_weight(&options) {
-                    object[name] = json!(error);
-                }
-            }
-            objects.push(object);
-            continue;
-        }
-        print(task, found, &options)?;
-        out::headline(&format!(
-            "{}: {} on {}, in {} bytes",
-            name.display(),
-            named_error(task, error),
-            counted(test.rows(), "test row"),
-            found.blob.len()
-        ))?;
-        say!("  before: {} in {} bytes", named_error(task, before.error), before.bytes)?;
-        let both = now.by_weight(&options).into_iter().zip(before.by_weight(&options));
-        for ((_, what, error), (_, _, before)) in both {
-            let percent = |error| error_percent(task, error);
-            say!("  {what}: {}, before {}", percent(error), percent(before))?;
-        }
-        say!("{}", wrapped(&tested_on(arguments, own_parts), 4))?;
-        if arguments.weights.is_none() && !options.balanced {
-            say!("{}", wrapped(&alike(classes), 4))?;
-        }
-        for (what, blob) in [("on a Cortex-M0", &found.blob), ("before", &old)] {
-            let told = on_device(what, &Model::parse(blob)?, Form::Fast);
-            say!("{}", wrapped(&told, 4))?;
-        }
-        if now.bytes >= before.bytes {
-            let told = format!(
-                "  not smaller than the model it was made from: a `--flash` below {} shrinks it",
-                before.bytes
-            );
-            say!("{}", wrapped(&told, 4))?;
-        }
-        if now.bytes < before.bytes && now.flash() > before.flash() {
-            say!("  the model is smaller, but not with the code that it needs")?;
-        }
-        say!(
-            "  {} tried in {:.1} s; with the model's own seed {} on the test rows",
-            counted(found.seeds, "seed"),
-            took.as_secs_f64(),
-            error_percent(task, own_seed)
-        )?;
-        let output = quoted(&name.display().to_string());
-        say!("Next: `koan inspect {output}` tells what a device needs for it.")?;
+        let (options, before, old, rows) = (&options, &before, &old[..], test.rows());
+        told.push(Told { arguments, options, task, name, found, now, own_seed, before, old, rows });
     }
-    match &objects[..] {
-        [] => {}
-        [one] => out::object(one)?,
-        several => out::object(&serde_json::Value::from(several))?,
+    if arguments.json {
+        return told::objects(&told);
     }
+    told.iter().try_for_each(|told| told.print(own_parts, took))
+}
+
+/// Refuses models that have no target which a smaller one could be fitted to.
+fn can_be_shrunk(path: &Path, model: &Model<'_>, schema: &Schema) -> Result<()> {
+    anyhow::ensure!(
+        model.task() != Task::Regression || model.outputs() == 1,
+        "{}: an embedding has no target that a smaller model could be fitted to: `koan train --task \
+         embedding` with fewer --features, or --bits, makes a smaller one",
+        path.display()
+    );
+    anyhow::ensure!(
+        schema.classes.is_empty() || model.has_probabilities(),
+        "{}: a detector of anomalies, which shrinking would make a classification of those that \
+         these rows have: `koan train --task anomaly` with fewer --features or --bits makes a \
+         smaller one",
+        path.display()
+    );
     Ok(())
 }
 
@@ -205,36 +145,6 @@ fn has_all_classes(table: &Table, data: &[PathBuf]) -> Result<()> {
         lacking.join(", ")
     );
     Ok(())
-}
-
-/// What the test rows are.
-fn tested_on(arguments: &Shrink, own_parts: bool) -> String {
-    if !arguments.test.is_empty() {
-        return "  test rows: all of --test; no model should have been trained on them".to_owned();
-    }
-    let told = match (arguments.train_rows, arguments.test_fraction) {
-        (Some(rows), _) => format!("`koan train --train-rows {rows}` leaves"),
-        (None, None) if own_parts => {
-            "the file has for it, on which `koan train` tests as well".to_owned()
-        }
-        (None, fraction) => {
-            let fraction = fraction.unwrap_or(TEST_FRACTION);
-            format!("`koan train --test-fraction {fraction}` holds out")
-        }
-    };
-    format!(
-        "  test rows: those that {told}; a model of another split, or of --folds, may have been \
-         trained on them: `--test FILE` names others"
-    )
-}
-
-/// What is said where nothing counts more than something else.
-fn alike(classes: bool) -> String {
-    let (what, options) = match classes {
-        true => ("rows and classes count", "`--weights` and `--class-weights`"),
-        false => ("rows count", "`--weights`"),
-    };
-    format!("  all {what} alike; if the model was trained with {options}, give them here as well")
 }
 
 /// The file of the model of so many bytes: with several sizes these are in its name.
@@ -297,49 +207,4 @@ impl Quality {
             balanced.map(|error| ("balanced_error", "mean error over the classes", error));
         weighted.into_iter().chain(balanced).collect()
     }
-}
-
-/// What is told of a model that was tried.
-const HEADERS: [&str; 8] =
-    ["seed", "candidates", "kept", "bits", "bytes", "RAM", "instructions", "validation error"];
-
-/// This for a table.
-fn cells(task: &str, point: &Point) -> [String; 8] {
-    let object = object(point);
-    let number = |name: &str| object[name].to_string();
-    let [seed, candidates, kept] = ["seed", "candidates", "features"].map(number);
-    let [bits, bytes, ram, instructions] = ["bits", "bytes", "ram", "instructions"].map(number);
-    let error = error_percent(task, point.loss);
-    [seed, candidates, kept, bits, bytes, ram, instructions, error]
-}
-
-/// The same for JSON.
-fn object(point: &Point) -> Value {
-    let TrainOptions { seed, candidates, features, bits, .. } = &point.options;
-    json!({
-        "seed": seed, "candidates": candidates, "features": features[0], "bits": bits,
-        "bytes": point.bytes, "ram": point.ram, "instructions": point.instructions,
-        "error": point.loss,
-    })
-}
-
-/// What was tried, and the front.
-fn print(task: &str, found: &Shrunk, options: &ShrinkOptions) -> Result<()> {
-    let seed = |point: &Point| point.options.seed;
-    let own = found.attempts.first().map(seed);
-    let shown = |point: &&Point| Some(seed(point)) == own || seed(point) == seed(&found.best);
-    let grid = |points: &mut dyn Iterator<Item = &Point>| {
-        let mut grid = Grid::new(HEADERS).text(&[]);
-        points.for_each(|point| grid.row(cells(task, point)));
-        grid
-    };
-    let legend = format!(
-        "What was tried with the model's own seed, and the best; validation errors are of ridge \
-         regression on training rows held out{}:",
-        if options.balanced { ", the mean over the classes" } else { "" }
-    );
-    say!("{}\n", wrapped(&legend, 0))?;
-    say!("{}\n", grid(&mut found.attempts.iter().filter(shown)))?;
-    say!("Bytes against error, with the best candidates:\n\n{}\n", grid(&mut found.front.iter()))?;
-    Ok(())
 }

@@ -7,7 +7,8 @@ use koan_report::page::Page;
 use koan_report::page::plot::{Plot, needs_log};
 use koan_trainer::{Point, Shrunk, TrainOptions};
 
-use super::{HEADERS, Quality, cells};
+use super::Quality;
+use super::told::{HEADERS, cells};
 use crate::arguments::Shrink;
 use crate::output::{error_percent, named_error, write_whole};
 
