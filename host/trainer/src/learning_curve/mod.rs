@@ -30,6 +30,9 @@ pub use predictions::{predicted_classes, probabilities, values};
 
 /// Training rows that the runs of other sizes see at most.
 const TRAIN_ROWS: usize = 20_000;
+/// Of ferns, which each run chooses anew: rows times ferns times outputs, and rows at least.
+const FERNS: usize = 2_000_000;
+const ROWS_OF_FERNS: usize = 2_000;
 /// Test rows that judge them at most.
 const TEST_ROWS: usize = 10_000;
 /// Features of the largest run, for ridge regression...
@@ -104,12 +107,16 @@ pub fn learning_curves(
     let own = TrainOptions { lambda: Some(lambda), ..options.clone() };
     let mut spec = ModelSpec::features_of(&Model::parse(blob)?);
     let by_rows = learning(blob, train, &test, &spec, &own, progress)?;
-    let train = thinned(train, TRAIN_ROWS, options.seed);
     let head = options.head(train.schema.task());
+    let mut rows = TRAIN_ROWS;
     if has_leaves(&spec, &head) {
         // Fewer ferns are chosen anew, as training does.
         spec.banks.iter_mut().for_each(|bank| bank.kept = None);
+        let ferns: usize = spec.banks.iter().map(|bank| usize::from(bank.features)).sum();
+        let each = ferns * train.schema.classes.len().max(1);
+        rows = (FERNS / each.max(1)).clamp(ROWS_OF_FERNS, TRAIN_ROWS);
     }
+    let train = thinned(train, rows, options.seed);
     let spec = capped(&spec, &head);
     let bits = head.bits;
     let runs = sizes(&train, &test, &spec, options, progress)?;
