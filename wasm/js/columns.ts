@@ -22,6 +22,8 @@ export interface Table {
   readonly rows: Float32Array;
   /** The targets as they stand in the file; none if it has no such column. */
   readonly targets: string[] | undefined;
+  /** The recording of each row, by the column of `--group`; none if there is no such column. */
+  readonly groups: string[] | undefined;
   /** The line of each row. */
   readonly lines: number[];
 }
@@ -123,7 +125,9 @@ export function readTable(text: string, info: ColumnInfo, options: TableOptions 
 
   const rows: number[] = [];
   const target = places[columns.findIndex((column) => column.kind === 'target')];
-  const targets: string[] | undefined = target === undefined ? undefined : [];
+  const group = places[schema.group ?? -1];
+  const fieldsAt = (place: number | undefined): string[] | undefined =>
+    place === undefined ? undefined : body.map(({ fields }) => fields[place]!);
   for (const [at, { line, fields }] of body.entries()) {
     if (at % REPORTED === 0) progress?.(0.5 + at / body.length / 2);
     if (fields.length !== first.fields.length) {
@@ -134,11 +138,11 @@ export function readTable(text: string, info: ColumnInfo, options: TableOptions 
       if (place === undefined) return;
       push(rows, schema, column, fields[place], () => `line ${line}, column ${place + 1}${inBrackets(column.name)}`);
     });
-    targets?.push(fields[target!]!);
   }
   return {
     rows: Float32Array.from(rows),
-    targets,
+    targets: fieldsAt(target),
+    groups: fieldsAt(group),
     lines: body.map((record) => record.line),
   };
 }

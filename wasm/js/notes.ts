@@ -16,13 +16,15 @@ export interface Schema {
   readonly nameCode: Code | undefined;
   /** Samples of a window, if rows are windows. */
   readonly samples: number | undefined;
+  /** The place of the column that tells recordings apart, if there is one. */
+  readonly group: number | undefined;
   /** Whether unknown texts are errors. */
   readonly strict: boolean;
 }
 
 /** Reads the notes of a model. */
 export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, { unknown = 'error' }: Reading = {}): Schema {
-  let notes: { format?: string; columns?: unknown[]; salt?: string; window?: number[] } = {};
+  let notes: { format?: string; columns?: unknown[]; salt?: string; window?: number[]; group?: unknown } = {};
   try {
     notes = JSON.parse(info.notes || '{}');
   } catch {
@@ -62,7 +64,8 @@ export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, { unknown = 'erro
   });
   // One that is misspelt would count as an error.
   if (!['error', 'zeros'].includes(unknown)) throw new TypeError(`unknown is ${unknown}, not error or zeros`);
-  return { columns, nameCode, samples: notes.window?.[0], strict: unknown === 'error' };
+  const group = typeof notes.group === 'number' ? notes.group : undefined;
+  return { columns, nameCode, samples: notes.window?.[0], group, strict: unknown === 'error' };
 }
 
 /** How many inputs a column makes. */

@@ -100,6 +100,15 @@ test('windows of a recording', () => {
   const expected = koan('predict', 'waves.koan', 'waves.csv').trim().split('\n').slice(1);
   assert.deepEqual(run('windows.mjs', windows, ''), expected.map((line) => line.split(',')[1]));
   assert.equal(expected.length, 80);
+
+  // Of several recordings in a file no window is of two.
+  const recordings = lines.map((line, i) => `${line},walk ${Math.floor(i / 90)}`);
+  writeFileSync(file(folder, 'waves.csv'), `x,y,z,speed,walk\n${recordings.join('\n')}\n`);
+  const overlapping = ['--window', '20', '--stride', '8', '--group', 'walk', '--target', 'speed'];
+  koan('train', 'waves.csv', '-o', 'waves.koan', '-k', '64', ...overlapping);
+  const some = koan('predict', 'waves.koan', 'waves.csv').trim().split('\n').slice(1);
+  assert.deepEqual(run('windows.mjs', windows, ''), some.map((line) => line.split(',')[1]));
+  assert.equal(some.length, 17 * 9 + 7);
 });
 
 test('a model in the wasm', () => {
