@@ -57,6 +57,7 @@ pub fn names_of(table: &Table, blob: &[u8]) -> Option<String> {
     if !lacks_names(&own) {
         return None;
     }
+    let table = &table.without_columns(&table.schema.left_out_by(&own));
     // Numbers that were taken as categories.
     let turned = own.columns.iter().zip(&table.schema.columns).enumerate();
     let turned = turned.filter(|(_, (own, its))| is_coded(own) && is_number(its));

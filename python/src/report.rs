@@ -85,6 +85,8 @@ pub fn training(
     let given = Parameters(&given);
     let train = table(&frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)
         .map_err(|error| of_training_rows(py, error))?;
+    // What a search left out is no input.
+    let train = train.without_columns(&train.schema.left_out_by(blob.get().known_schema()?));
     // A missing number is none of the values where numbers are categories.
     let own = &blob.get().known_schema()?.columns;
     for (stand_in, column) in judged.3.iter_mut().flatten().zip(own) {

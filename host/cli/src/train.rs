@@ -1,32 +1,31 @@
 //! `koan train`.
 
 mod check;
+mod summary;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use koan::{Form, Model};
+use koan::Model;
 use koan_data::{ColumnKind, Schema, Table, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
 use koan_trainer::{
-    Checkpoint, Detection, Loss, Progress, Report, Smaller, StreamOptions, TrainOptions, Trained,
-    train, train_stream,
+    Checkpoint, Loss, Progress, StreamOptions, TrainOptions, Trained, train, train_stream,
 };
-use serde_json::json;
 
 use crate::arguments::{TaskName, Train};
-use crate::grid::wrapped;
 use crate::origin::origin;
-use crate::out::{self, say};
-use crate::output::{self, counted, error_percent, named_error, percent, quoted, write_whole};
+use crate::out;
+use crate::output::{self, write_whole};
 use crate::read::{
-    BY_FILE, TEST_FRACTION, are_mixed, check_golden_rows, copied, golden, name, shaped, table,
-    tables, test_files, ungrouped,
+    TEST_FRACTION, are_mixed, check_golden_rows, copied, golden, name, shaped, table, tables,
+    test_files, ungrouped,
 };
 use crate::terminal::Terminal;
+use summary::Summary;
 
 /// Bytes of all files from which they are streamed.
 const STREAM_BYTES: u64 = 1_000_000_000;
@@ -34,9 +33,6 @@ const STREAM_BYTES: u64 = 1_000_000_000;
 const SAMPLE_ROWS: usize = 60_000;
 /// Seconds from one checkpoint to the next.
 const CHECKPOINT_EVERY: u64 = 30;
-/// Recordings and rows to test on that are few.
-const FEW_RECORDINGS: usize = 20;
-const FEW_ROWS: usize = 20;
 
 pub fn run(arguments: &Train) -> Result<()> {
     let start = Instant::now();
@@ -83,196 +79,23 @@ pub fn run(arguments: &Train) -> Result<()> {
     }
     // Before more is printed: the line would stand in it.
     drop(terminal);
-    let report = &trained.report;
-    let guessed = numbers_as_classes.is_some() && arguments.source.task.is_none();
-    for warning in &report.warnings {
-        // Counts that were taken for classes are hardly told apart as such.
-        let task = if guessed && warning.contains("the most frequent class") {
-            "; numbers were taken for classes: --task regression predicts numbers"
-        } else {
-            ""
-        };
-        out::warn(&format!("warning: {warning}{task}"));
-    }
-    if report.nameless {
-        out::warn(
-            "warning: the names of the columns, too long for the bytes, are left out: the model \
-             takes columns in their order",
-        );
-    }
     let model = Model::parse(&trained.blob)?;
     let schema = koan_trainer::internal::blob::schema(&model)?;
-    let held_out = arguments.source.test.is_empty() && report.fold_errors.is_empty();
-    if held_out
-        && arguments.source.has_target()
-        && (1..FEW_ROWS).contains(&report.rows)
-        && schema.recordings.group.is_none()
-    {
-        let rows = counted(report.rows, "test row");
-        let say = if report.rows == 1 { "says" } else { "say" };
-        out::warn(&format!(
-            "warning: {rows} {say} little of others: `--folds 5` tests on every row in turn"
-        ));
-    }
-    // Of files that are streamed, and of columns without names, the notes tell which it is.
-    let target = target.or_else(|| schema.target_name().map(str::to_owned));
-    let number = target_number(&schema).map(|number| format!("column {number}"));
-    if arguments.json {
-        let mut object = serde_json::to_value(report)?;
-        object["output"] = json!(output.display().to_string());
-        object["target"] = json!(target.or(number));
-        out::object(&object)?;
-        return Ok(());
-    }
-    let error = named_error(&report.task, report.error);
-    match report.fold_errors.len() {
-        0 => out::headline(&format!(
-            "{}: {error} on {}{}, in {} bytes",
-            output.display(),
-            counted(report.rows, "test row"),
-            recordings.map_or_else(String::new, |count| match count {
-                1 => " of 1 recording".to_owned(),
-                _ => format!(" of {count} recordings"),
-            }),
-            report.bytes
-        ))?,
-        parts => out::headline(&format!(
-            "{}: {error} on average over {parts} parts, each tested by a model of the others, \
-             in {} bytes",
-            output.display(),
-            report.bytes
-        ))?,
-    }
-    let few = |&count: &usize| count < FEW_RECORDINGS && arguments.source.test.is_empty();
-    if let Some(count) = recordings.filter(few) {
-        let text = format!(
-            "  {} little: the error depends on which they are; `--folds 5` tests on all",
-            if count == 1 {
-                "1 recording says".to_owned()
-            } else {
-                format!("{count} recordings say")
-            }
-        );
-        say!("{}", wrapped(&text, 4))?;
-    }
-    // A linear model has no projection.
-    let projection = match report.projection.as_str() {
-        "none" => String::new(),
-        name => format!(" ({name})"),
-    };
-    say!(
-        "  {} {} features{projection}, {} output{}, {} bits a weight",
-        report.features,
-        report.family,
-        report.outputs,
-        if report.outputs == 1 { "" } else { "s" },
-        report.bits
-    )?;
-    say!(
-        "  trained on {} of {} in {:.1} s, seed {}",
-        counted(report.train_rows, "row"),
-        counted(report.inputs, "input"),
-        report.seconds,
-        report.seed
-    )?;
-    let names = bytes_of_names(&model, &schema)?;
-    if 3 * names > report.bytes {
-        let told = format!(
-            "  {names} of the bytes are names of columns: `--no-column-names` leaves them out"
-        );
-        say!("{}", wrapped(&told, 4))?;
-    }
-    let form = arguments.with_code.unwrap_or(Form::Fast);
-    say!("{}", wrapped(&output::on_device("on a Cortex-M0", &model, form), 4))?;
-    let logs = match report.logged_inputs {
-        0 => String::new(),
-        n => format!(", logarithm of {}", counted(n, "input")),
-    };
-    let relevance = if report.relevance { ", a frequency learned for every input" } else { "" };
-    let chosen = format!(
-        "  chosen: {} input map{logs}{relevance}{}{}",
-        report.map,
-        frequencies(report),
-        head(report)
-    );
-    say!("{}", wrapped(&chosen, 4))?;
-    if !report.categories.is_empty() {
-        let columns = numbers(&report.categories);
-        say!("  columns of whole numbers taken as categories: --text {columns}")?;
-    }
-    if let Some(weighted) = report.weighted_error {
-        let error = named_error(&report.task, weighted);
-        let all = if report.baselines.is_some() { ", as for the baselines" } else { "" };
-        say!("  {error} with test rows counted by their weights{all}; all else counts them once")?;
-    }
-    if let (Some(float), Some(nearest), Some(compensated)) =
-        (report.error_float, report.error_nearest, report.error_compensated)
-    {
-        let cost = format!(
-            "  cost of rounding: {} with real weights, {} as they are rounded here, {} if each were \
-             rounded by itself",
-            error_percent(&report.task, float),
-            error_percent(&report.task, compensated),
-            error_percent(&report.task, nearest)
-        );
-        say!("{}", wrapped(&cost, 4))?;
-    }
-    if let Some(Smaller { bytes, held_out, than }) = report.smaller {
-        let told = format!(
-            "  {bytes} bytes may do (`--flash {bytes}`): {} on rows that the search held out, where \
-             this model had {}",
-            named_error(&report.task, held_out),
-            error_percent(&report.task, than)
-        );
-        say!("{}", wrapped(&told, 4))?;
-    }
-    if let Some(found) = &report.baselines {
-        say!("  baselines: {}", output::baselines(&report.task, found))?;
-    }
-    if let Some(rmse) = report.rmse {
-        say!("  {}", output::rmse(rmse, report.baselines.as_ref()))?;
-    }
-    if let Some(detection) = &report.detection {
-        say!("  {}", described(detection))?;
-    }
-    if let (Some(_), None) = (schema.recordings.group, &arguments.source.group) {
-        say!("  {BY_FILE}")?;
-    }
-    if schema.unlabelled() {
-        say!("  all columns are inputs: `--target COLUMN` leaves one with labels out")?;
-    } else if let (Some(target), None) =
-        (target.map(|name| quoted(&out::name(&name))).or(number), &arguments.source.target)
-    {
-        say!("  target: {target}, the last column; `--target` names another")?;
-    }
     let of_notes = || streamed.as_ref().and_then(|_| self::numbers_as_classes(&schema));
-    if let (Some(classes), None) = (numbers_as_classes.or_else(of_notes), arguments.source.task) {
-        let told = format!(
-            "  task: classification, {classes} classes, since the target has few different whole \
-             numbers; `--task regression` predicts numbers"
-        );
-        say!("{}", wrapped(&told, 4))?;
-    }
-    if arguments.could_be_searched() && streamed.is_none() {
-        let told = "  not searched, since options of the model are given: with `--flash 2k` these \
-                    are kept, and the rest is chosen for the best model of so many bytes";
-        say!("{}", wrapped(told, 4))?;
-    }
-    let model = quoted(&output.display().to_string());
-    say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
-    Ok(())
-}
-
-/// Bytes of a model's notes that are names of columns: of this schema, as the notes have it.
-fn bytes_of_names(model: &Model<'_>, schema: &Schema) -> Result<usize> {
-    let nameless = serde_json::to_string(&schema.clone().without_names().for_notes())?;
-    Ok(model.notes().len().saturating_sub(nameless.len()))
-}
-
-/// The number of the target among the columns, if it is one of them.
-fn target_number(schema: &Schema) -> Option<usize> {
-    let place = schema.columns.iter().position(|column| column.kind == ColumnKind::Target);
-    place.map(|place| place + 1)
+    let summary = Summary {
+        arguments,
+        output: &output,
+        report: &trained.report,
+        model: &model,
+        schema: &schema,
+        // Of files that are streamed, and of columns without names, the notes tell which it is.
+        target: target.or_else(|| schema.target_name().map(str::to_owned)),
+        numbers_as_classes: numbers_as_classes.or_else(of_notes),
+        recordings,
+        streamed: streamed.is_some(),
+    };
+    summary.warn();
+    if arguments.json { summary.object() } else { summary.print() }
 }
 
 /// Numbers of columns, as options take them.
@@ -284,38 +107,6 @@ pub fn numbers(columns: &[usize]) -> String {
 fn are_large(files: &[PathBuf]) -> bool {
     let lengths = files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len());
     lengths.sum::<u64>() >= STREAM_BYTES
-}
-
-/// The frequencies of the banks that have one.
-fn frequencies(report: &Report) -> String {
-    let banks = report.family.split(',').zip(&report.frequency);
-    let drawn = banks.filter(|(family, _)| !["linear", "maxout"].contains(family));
-    let all: Vec<String> = drawn.map(|(_, frequency)| format!("{frequency:.3}")).collect();
-    if all.is_empty() { String::new() } else { format!(", frequency {}", all.join(", ")) }
-}
-
-/// How the head was fitted.
-fn head(report: &Report) -> String {
-    let Some(loss) = report.loss else { return String::new() };
-    let boxed = report.box_c.map_or(String::new(), |c| format!(" within a box of {c}"));
-    match loss {
-        Loss::Squared if report.box_c.is_none() => format!(", lambda {:.1e}", report.lambda),
-        _ => format!(", {} loss{boxed}, lambda {:.1e}", loss.name(), report.lambda),
-    }
-}
-
-/// What a detector does on the test rows.
-fn described(detection: &Detection) -> String {
-    let part = |share: Option<f64>, what: &str| match share {
-        Some(share) => format!("{} of {what}", percent(share)),
-        None => format!("no {what} to judge by"),
-    };
-    let auc = detection.auc.map_or(String::new(), |auc| format!(", AUC {auc:.4}"));
-    format!(
-        "alarms: {}, {}{auc}",
-        part(detection.false_alarms, "normal rows"),
-        part(detection.detected, "anomalies")
-    )
 }
 
 /// What was made.
@@ -431,14 +222,21 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
                 let tables = None;
                 return Ok(Made { trained, target, numbers_as_classes, recordings, tables });
             }
-            let columns: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
-            let train = train_table.with_categories(&columns)?;
+            let train = as_trained(&train_table, &trained)?;
             let test = test_table.with_categories_of(&train.schema);
             let tables = Some((train, test));
             Ok(Made { trained, target, numbers_as_classes, recordings, tables })
         }
     };
     trained.with_context(|| name(files))
+}
+
+/// The table that a model was made of: what was asked for, but for what the search chose.
+fn as_trained(table: &Table, trained: &Trained) -> Result<Table> {
+    let schema = koan_trainer::internal::blob::schema(&Model::parse(&trained.blob)?)?;
+    let table = table.without_columns(&table.schema.left_out_by(&schema));
+    let categories: Vec<usize> = trained.report.categories.iter().map(|n| n - 1).collect();
+    Ok(table.with_categories(&categories)?)
 }
 
 /// How many classes a table of columns has, if they are whole numbers, and more than two.

@@ -8,6 +8,7 @@ use super::error::DataError;
 use super::scan::{class_name, is_padded};
 use super::schema::{Column, ColumnKind, Schema, check, width};
 use super::table::Table;
+use super::warning::DataWarning;
 use super::{MAX_INPUTS, MAX_VALUES};
 
 /// How many different whole numbers a column has that may be categories: two are told apart by
@@ -120,11 +121,13 @@ impl Table {
 
     /// The table with those columns as categories that are text in `schema`, which is one of
     /// [`Self::with_categories`], or of the notes of its model: a value that it does not list is
-    /// none of them. Under a schema of other columns the table stays as it is.
+    /// none of them; and without those that the schema leaves out. Under a schema of other columns
+    /// the table stays as it is.
     #[must_use]
     pub fn with_categories_of(&self, schema: &Schema) -> Table {
         let turned = |(now, before): (&Column, &Column)| match (&now.kind, &before.kind) {
-            (ColumnKind::Text { .. } | ColumnKind::Coded(_), ColumnKind::Numeric { .. }) => true,
+            (ColumnKind::Text { .. } | ColumnKind::Coded(_), ColumnKind::Numeric { .. })
+            | (ColumnKind::Dropped, _) => true,
             _ => now.inputs() == before.inputs(),
         };
         let (now, before) = (&schema.columns, &self.schema.columns);
@@ -133,6 +136,24 @@ impl Table {
             return self.clone();
         }
         self.of_schema(Schema { classes: self.schema.classes.clone(), ..schema.clone() })
+    }
+
+    /// The table without these columns of the schema, from 0, of which its warnings tell.
+    #[must_use]
+    pub fn without_columns(&self, columns: &[usize]) -> Table {
+        if columns.is_empty() {
+            return self.clone();
+        }
+        let mut schema = self.schema.clone();
+        for &index in columns {
+            let label = schema.label(index);
+            let Some(column) = schema.columns.get_mut(index) else { continue };
+            let inputs = column.inputs();
+            column.kind = ColumnKind::Dropped;
+            schema.warnings.push(DataWarning::LeftOut { column: label, inputs });
+        }
+        schema.may_be_categories.retain(|index| !columns.contains(index));
+        self.of_schema(schema)
     }
 
     /// The first input of each column.
@@ -146,7 +167,8 @@ impl Table {
         self.schema.columns.iter().map(&mut of).collect()
     }
 
-    /// The rows under a schema that differs by columns that are text in place of numbers.
+    /// The rows under a schema that differs by columns that are text in place of numbers, and by
+    /// those that it leaves out.
     fn of_schema(&self, mut schema: Schema) -> Table {
         schema.inputs = width(&schema.columns).min(MAX_INPUTS);
         let firsts = self.inputs_of();
@@ -157,6 +179,7 @@ impl Table {
                 schema.columns.iter().zip(&self.schema.columns).zip(&firsts)
             {
                 match (&now.kind, &before.kind) {
+                    (ColumnKind::Dropped, _) => {}
                     (ColumnKind::Text { values: listed }, ColumnKind::Numeric { .. }) => {
                         let place = place_of(listed, &name(row[first]));
                         one_of(listed.len(), place, &mut values);
@@ -172,6 +195,19 @@ impl Table {
         let Table { target, division, weights, .. } = self;
         let (target, division, weights) = (target.clone(), division.clone(), weights.clone());
         Table { inputs: schema.inputs, values, target, schema, division, weights }
+    }
+}
+
+impl Schema {
+    /// The inputs among the columns, by their numbers from 0, that another schema of the same
+    /// columns leaves out.
+    #[must_use]
+    pub fn left_out_by(&self, other: &Schema) -> Vec<usize> {
+        let both = self.columns.iter().zip(&other.columns).enumerate();
+        let left_out =
+            both.filter(|(_, (own, other))| own.inputs() > 0 && other.kind == ColumnKind::Dropped);
+        let places = left_out.map(|(place, _)| place);
+        if self.columns.len() == other.columns.len() { places.collect() } else { Vec::new() }
     }
 }
 

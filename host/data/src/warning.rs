@@ -226,6 +226,13 @@ pub enum DataWarning {
         /// The file, or the first of them and how many more.
         file: String,
     },
+    /// A column that training left out, since models without its inputs were better.
+    LeftOut {
+        /// The column.
+        column: ColumnLabel,
+        /// Inputs that it made: as many as it has different texts.
+        inputs: usize,
+    },
 }
 
 impl DataWarning {
@@ -399,6 +406,11 @@ impl fmt::Display for DataWarning {
                 f,
                 "{file}: {column}: the classes \"{one}\" and \"{other}\" differ in case only: if they \
                  are one, give them one name"
+            ),
+            Self::LeftOut { column, inputs } => write!(
+                f,
+                "{column} is left out: its {inputs} different texts are an input each, and a short \
+                 search found clearly better models without them"
             ),
         }
     }

@@ -80,8 +80,14 @@ fn words(name: &str, values: &[String]) -> Vec<String> {
 }
 
 /// The `koan train` command that makes the model of `options`: how `koan tune`
-/// was told to read data, and the options that the search found.
-pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) -> String {
+/// was told to read data, without the columns that the search left out, from 0, and the options
+/// that it found.
+pub fn train_command(
+    given: &[OsString],
+    options: &TrainOptions,
+    left_out: &[usize],
+    output: &Path,
+) -> String {
     let (kept, data) = kept(given);
     let quoted_all = |words: &[String]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>();
     let mut words: Vec<String> = vec!["koan".into(), "train".into()];
@@ -105,9 +111,13 @@ pub fn train_command(given: &[OsString], options: &TrainOptions, output: &Path) 
     if let Some(candidates) = options.candidates {
         add("--candidates", candidates.to_string());
     }
+    let from_one =
+        |columns: &[usize]| numbers(&columns.iter().map(|column| column + 1).collect::<Vec<_>>());
+    if !left_out.is_empty() {
+        add("--drop", from_one(left_out));
+    }
     if !options.categories.is_empty() {
-        let columns: Vec<usize> = options.categories.iter().map(|column| column + 1).collect();
-        add("--text", numbers(&columns));
+        add("--text", from_one(&options.categories));
     }
     // Maps for each channel need it, whatever the family.
     if let Some(shape) = options.conv.shape {
@@ -175,7 +185,7 @@ mod tests {
 
     fn of(given: &str, options: &TrainOptions) -> String {
         let given: Vec<OsString> = given.split(' ').map(OsString::from).collect();
-        train_command(&given, options, Path::new("m.koan"))
+        train_command(&given, options, &[], Path::new("m.koan"))
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::{Form, Model};
-use koan_data::expand;
+use koan_data::{Table, expand};
 use koan_report::{Search, shown};
 use koan_trainer::tune::{Metric, Outcome, Tuned, code_bytes, tune};
 use serde_json::{Value, json};
@@ -66,8 +66,11 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let others = others(&arguments.output, &paths);
     let seconds = start.elapsed().as_secs_f64();
     let given: Vec<OsString> = std::env::args_os().collect();
-    let command =
-        |index: usize| train_command(&given, &outcome.front[index].point.options, &paths[index]);
+    let left_out = left_out(&outcome, &train)?;
+    let command = |index: usize| {
+        let options = &outcome.front[index].point.options;
+        train_command(&given, options, &left_out, &paths[index])
+    };
     if let Some(path) = &arguments.report {
         page::write(path, &outcome, &paths, &command, arguments)?;
     }
@@ -146,6 +149,13 @@ pub fn run(arguments: &Tune) -> Result<()> {
     let next = format!("Next: `koan inspect {best}` tells what a device needs for it.");
     say!("{}", wrapped(&next, 2))?;
     Ok(())
+}
+
+/// The columns of the table that the search left out, from 0: the same for all models.
+fn left_out(outcome: &Outcome, table: &Table) -> Result<Vec<usize>> {
+    let Some(first) = outcome.front.first() else { return Ok(Vec::new()) };
+    let schema = koan_trainer::internal::blob::schema(&Model::parse(&first.blob)?)?;
+    Ok(table.schema.left_out_by(&schema))
 }
 
 /// How many models are in the folder beside those that were written.

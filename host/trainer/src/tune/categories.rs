@@ -29,6 +29,35 @@ pub(super) struct Coding {
     pub cut: bool,
 }
 
+/// Short searches on forms of a table.
+pub(super) struct Comparison<'c> {
+    pub options: TuneOptions,
+    progress: &'c Progress,
+    /// Whether there was not time for all of their plans.
+    pub cut: bool,
+}
+
+impl<'c> Comparison<'c> {
+    /// Searches of a share of the time that a whole one has.
+    pub fn new(options: &TuneOptions, progress: &'c Progress) -> Self {
+        let time = options.time.mul_f64(SHARE).min(MOST);
+        Self { options: TuneOptions { time, ..options.clone() }, progress, cut: false }
+    }
+
+    /// What the best model of a table is compared by.
+    pub fn value(&mut self, table: &Table) -> Result<f64, Error> {
+        match search_of(table, &self.options, 1, false, self.progress) {
+            Ok(found) => {
+                self.cut |= found.cut;
+                Ok(found.points.last().map_or(f64::INFINITY, |point| point.value))
+            }
+            // What no model of one of them fits, one of the other may.
+            Err(error) if is_of_limits(&error) => Ok(f64::INFINITY),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// Asks whether columns of few whole numbers are better taken as categories.
 pub(super) fn choose(
     table: &Table,
@@ -47,19 +76,10 @@ pub(super) fn choose(
         return Ok(Coding::default());
     }
     progress.phase("trying columns of few whole numbers as categories")?;
-    let short = TuneOptions { time: options.time.mul_f64(SHARE).min(MOST), ..options.clone() };
-    let mut cut = false;
-    let mut value = |table: &Table| match search_of(table, &short, 1, false, progress) {
-        Ok(found) => {
-            cut |= found.cut;
-            Ok(found.points.last().map_or(f64::INFINITY, |point| point.value))
-        }
-        // What no model of one of them fits, one of the other may.
-        Err(error) if is_of_limits(&error) => Ok(f64::INFINITY),
-        Err(error) => Err(error),
-    };
-    let better = value(&coded)? < CLEARLY * value(table)?;
-    let time = 2 * short.time.mul_f64(SEARCHING);
+    let mut compared = Comparison::new(options, progress);
+    let better = compared.value(&coded)? < CLEARLY * compared.value(table)?;
+    let time = 2 * compared.options.time.mul_f64(SEARCHING);
+    let cut = compared.cut;
     Ok(Coding { coded: better.then(|| (columns.clone(), coded)), time, cut })
 }
 

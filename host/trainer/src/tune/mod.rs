@@ -36,6 +36,7 @@ mod refine;
 mod scores;
 mod sizes;
 mod space;
+mod texts;
 #[cfg(test)]
 mod trial;
 mod turns;
@@ -165,8 +166,14 @@ pub fn tune(
     let mut options = options.clone();
     // Heads fitted to rows that count the same say little of rare classes.
     options.space.base.balanced |= options.metric == Metric::BalancedError;
+    check(train_table, &options)?;
+    let kept = texts::choose(train_table, &options, progress)?;
+    let (train_table, test) = kept.of(train_table, test);
+    let (train_table, test) = (&*train_table, test.as_deref());
+    let (time, late) = time_left(&options, start, kept.time);
     let options = &options;
-    let chosen = search(train_table, options, POINTS, progress)?;
+    let rest = TuneOptions { time, ..options.clone() };
+    let chosen = search(train_table, &rest, POINTS, progress)?;
     let Chosen { points, judged, rungs, mut cut, nameless, .. } = chosen;
     let none = train_table.select(&[]);
     let mut front = Vec::new();
@@ -188,7 +195,7 @@ pub fn tune(
             front.push((place, Tuned { point, blob, report, test }));
         }
     }
-    cut |= turns.cut;
+    cut |= turns.cut || late || kept.cut;
     front.sort_by_key(|(place, _)| *place);
     let front = front.into_iter().map(|(_, tuned)| tuned).collect();
     let mut front = unbeaten(front, options.limits.code)?;
@@ -232,6 +239,10 @@ fn train_best(
     options: &TuneOptions,
     progress: &Progress,
 ) -> Result<(Trained, Point), Error> {
+    check(table, options)?;
+    let kept = texts::choose(table, options, progress)?;
+    let (table, test) = kept.of(table, test);
+    let (table, test) = (&*table, test.as_deref());
     let Best { mut point, smaller, mut nameless } = best(table, options, progress)?;
     nameless = nameless && !names::fit(&mut point, table, options.limits.flash)?;
     let fit = LastFit {
@@ -378,14 +389,9 @@ fn search(
             Coding { coded, ..Coding::default() }
         }
     };
-    let mut options = options.clone();
-    if options.clock {
-        // As planned, so that the rest is the same each time, unless it took clearly longer.
-        let took = start.elapsed();
-        let late = took > time + options.time.mul_f64(LATE);
-        options.time = options.time.saturating_sub(if late { took } else { time });
-        cut |= late;
-    }
+    let (time, late) = time_left(options, start, time);
+    let options = TuneOptions { time, ..options.clone() };
+    cut |= late;
     let (columns, coded) = coded.unzip();
     let mut chosen = search_of(coded.as_ref().unwrap_or(table), &options, most, true, progress)?;
     chosen.cut |= cut;
@@ -395,6 +401,18 @@ fn search(
         }
     }
     Ok(chosen)
+}
+
+/// The time of a search that is left after what took so long as planned since the `start`, and
+/// whether it took clearly longer. As planned, so that the rest is the same each time.
+fn time_left(options: &TuneOptions, start: Instant, planned: Duration) -> (Duration, bool) {
+    if !options.clock {
+        return (options.time, false);
+    }
+    let took = start.elapsed();
+    let late = took > planned + options.time.mul_f64(LATE);
+    let left = options.time.saturating_sub(if late { took } else { planned });
+    (left.max(Duration::from_nanos(1)), late)
 }
 
 /// A search on the table as it is. Without a last fit that could take longer nothing is judged
