@@ -67,6 +67,43 @@ fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
     }
 }
 
+/// Names that tell nothing of the rows are no inputs: it is said so, and in the command that makes
+/// the model.
+#[test]
+fn columns_of_many_texts_are_left_out_where_they_tell_nothing() {
+    let folder = Folder::new();
+    let (mut random, mut csv) = (Random::new(5), "name,x,y\n".to_owned());
+    for row in 0..400 {
+        let x = 2.0 * random.number();
+        // No model is without fault.
+        let class = if ((7.0 * x).sin() > 0.0) != (row % 11 == 0) { "far" } else { "near" };
+        writeln!(csv, "ship {},{x},{class}", row * 57 % 101 % 40).unwrap();
+    }
+    folder.write("n.csv", csv);
+    let left_out = contains("warning: column 1 (`name`) is left out: its 40 different texts");
+    let families = "--family fourier,linear --flash 300";
+    let told = folder.run(&format!("train n.csv {families} --report r.html -o m.koan"));
+    told.success().stderr(left_out.clone());
+    assert!(text(&folder.read("r.html")).contains("its 40 different texts"));
+    assert_eq!(folder.json("inspect m.koan --json")["inputs"], 1);
+    // The column may be there, or not.
+    folder.write("rows.csv", "x\n0.5\n-1\n");
+    let both = folder.output("predict m.koan rows.csv");
+    folder.write("rows.csv", "name,x\nnobody,0.5\n,-1\n");
+    assert_eq!(folder.output("predict m.koan rows.csv"), both);
+
+    let tune = format!("tune n.csv {families} --minutes 0.005 --no-clock -o front --json");
+    let found = folder.run(&tune).success().stderr(left_out);
+    let found: Value = serde_json::from_slice(&found.get_output().stdout).unwrap();
+    for point in found["front"].as_array().unwrap() {
+        let file = point["file"].as_str().unwrap();
+        let blob = folder.read(file);
+        assert!(point["command"].as_str().unwrap().contains(" --drop 1 "), "{point}");
+        folder.json(&format!("{} --json", without_koan(&point["command"])));
+        assert!(blob == folder.read(file), "{point}");
+    }
+}
+
 #[test]
 fn the_test_rows_and_the_number_of_threads_change_nothing() {
     let folder = Folder::new();
