@@ -48,17 +48,23 @@ async function predict({ blob, text }: TableQuestion): Promise<void> {
 }
 
 /** The rows of a table: its lines, or windows over them. */
-function tableOf(text: string, { info }: Model, progress: (share: number) => void): Table & { note: string } {
+function tableOf(text: string, { info }: Model, progress: (share: number) => void): Omit<Table, 'groups'> & { note: string } {
   const windows = windowsOf(info);
   if (!windows) return { ...readTable(text, info, { unknown: 'zeros', progress }), note: '' };
   const { samples, stride, channels } = windows;
   const table = readTable(text, { ...info, inputs: channels }, { unknown: 'zeros', progress });
-  const count = Math.floor((table.lines.length - samples) / stride) + 1;
-  if (count < 1) {
+  const starts: number[] = [];
+  let first = 0;
+  table.lines.forEach((_, row) => {
+    // A window is of one recording.
+    if (table.groups && table.groups[row] !== table.groups[first]) first = row;
+    const start = row + 1 - samples;
+    if (start >= first && (start - first) % stride === 0) starts.push(start);
+  });
+  if (!starts.length) {
     throw new Error(`the table has ${table.lines.length} samples, a window of the model takes ${samples}`);
   }
-  const starts = Array.from({ length: count }, (_, window) => window * stride);
-  const rows = new Float32Array(count * info.inputs);
+  const rows = new Float32Array(starts.length * info.inputs);
   starts.forEach((start, window) => {
     rows.set(table.rows.subarray(start * channels, (start + samples) * channels), window * info.inputs);
   });

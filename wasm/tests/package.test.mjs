@@ -84,7 +84,7 @@ test('importing one function does not bring all', async () => {
     ['koan-wasm', 'Model', 4750],
     ['koan-wasm/slim', 'Model', 4750],
     ['koan-wasm/json', 'Model', 5050],
-    ['koan-wasm/columns', 'Columns', 2720],
+    ['koan-wasm/columns', 'Columns', 2740],
     ['koan-wasm/columns', 'readTable', 4400],
   ];
   for (const [entry, name, limit] of limits) {
