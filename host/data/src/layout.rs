@@ -38,6 +38,11 @@ pub(crate) fn of_inputs(columns: &[Column]) -> Layout {
     layout(columns, &[ColumnKind::Target, ColumnKind::Dropped])
 }
 
+/// That of rows which have what was dropped beside the inputs.
+pub(crate) fn of_all_inputs(columns: &[Column]) -> Layout {
+    layout(columns, &[ColumnKind::Target])
+}
+
 /// The layout without columns of these kinds.
 fn layout(columns: &[Column], without: &[ColumnKind]) -> Layout {
     let mut next = 0..;

@@ -264,17 +264,23 @@ fn numbers_are_none_of_the_texts_only_where_these_were_numbers() {
     assert!(error.contains("\"7\" is none of the 60 values"), "{error}");
 }
 
-/// By position as many columns as there are inputs: those that were dropped are none.
+/// By position as many columns as there are inputs, or those that were dropped beside them.
 #[test]
-fn dropped_columns_are_not_given_from_memory() {
+fn dropped_columns_may_be_given_from_memory() {
     let train = TableBuilder::new(3).column("a", &[1.0, 2.0, 3.0][..]);
     let mut schema = train.values("y", &[0.5, 1.5, 2.5][..]).build().unwrap().schema;
     schema.columns.push(crate::Column { name: "w".into(), kind: ColumnKind::Dropped });
     let one = TableBuilder::new(1).column("", &[4.0][..]);
     let two = one.clone().column("", &[5.0][..]);
     assert_eq!(one.rows_under(&schema, Unlisted::Refuse).unwrap(), [4.0]);
-    let error = two.rows_under(&schema, Unlisted::Refuse).unwrap_err().to_string();
-    assert_eq!(error, "the table: 2 columns, where the model was trained on 1");
+    assert_eq!(two.rows_under(&schema, Unlisted::Refuse).unwrap(), [4.0]);
+    let three = two.clone().column("", &[6.0][..]);
+    let error = three.rows_under(&schema, Unlisted::Refuse).unwrap_err().to_string();
+    assert_eq!(error, "the table: 3 columns, where the model was trained on 1");
+    // A text that a search left out stands before the number that is the model's.
+    schema.columns.rotate_right(1);
+    let texts = TableBuilder::new(1).column("", &["ship"][..]).column("", &[4.0][..]);
+    assert_eq!(texts.rows_under(&schema, Unlisted::Refuse).unwrap(), [4.0]);
 }
 
 /// Under a schema, rows from memory are those of a file.

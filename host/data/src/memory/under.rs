@@ -8,7 +8,7 @@ use crate::categories::{FEW, coded_place, one_of, place_of};
 use crate::error::{ColumnLabel, DataError, describe_columns};
 use crate::fill::list;
 use crate::infer::check_names;
-use crate::layout::{Layout, match_names, of_inputs};
+use crate::layout::{Layout, match_names, of_all_inputs, of_inputs};
 use crate::open::Origin;
 use crate::scan::is_padded;
 use crate::{Column, ColumnKind, Division, Format, Missing, Schema, Table, Target};
@@ -301,11 +301,11 @@ fn layout(schema: &Schema, names: &[String]) -> Result<Layout, DataError> {
             wanted,
         });
     }
-    // Whoever has rows in memory gives the inputs: one column more is a slip, neither the target
-    // nor what was dropped.
-    let layout = of_inputs(columns);
-    match layout.iter().flatten().count() {
-        count if count == names.len() => Ok(layout),
-        expected => Err(DataError::ColumnCount { file: file(), expected, found: names.len() }),
-    }
+    // Whoever has rows in memory gives the inputs, or all but the target: a search may have left
+    // some out.
+    let layouts = [of_inputs(columns), of_all_inputs(columns)];
+    let count = |layout: &Layout| layout.iter().flatten().count();
+    let expected = count(&layouts[0]);
+    let found = layouts.into_iter().find(|layout| count(layout) == names.len());
+    found.ok_or_else(|| DataError::ColumnCount { file: file(), expected, found: names.len() })
 }
