@@ -85,11 +85,14 @@ pub fn training(
     let given = Parameters(&given);
     let train = table(&frame, &roles, &target, weights.as_ref(), groups.as_ref(), &given, threads)
         .map_err(|error| of_training_rows(py, error))?;
+    let own = blob.get().known_schema()?;
     // What a search left out is no input.
-    let train = train.without_columns(&train.schema.left_out_by(blob.get().known_schema()?));
+    let train = match &train.schema.left_out_by(own)[..] {
+        [] => train,
+        left_out => train.without_columns(left_out),
+    };
     // A missing number is none of the values where numbers are categories.
-    let own = &blob.get().known_schema()?.columns;
-    for (stand_in, column) in judged.3.iter_mut().flatten().zip(own) {
+    for (stand_in, column) in judged.3.iter_mut().flatten().zip(&own.columns) {
         if !matches!(column.kind, ColumnKind::Numeric { .. }) {
             *stand_in = Some(f32::NAN);
         }

@@ -138,7 +138,8 @@ impl Table {
         self.of_schema(Schema { classes: self.schema.classes.clone(), ..schema.clone() })
     }
 
-    /// The table without these columns of the schema, from 0, of which its warnings tell.
+    /// The table without these columns of the schema, from 0, as a search leaves columns out without
+    /// which it found better models: the table's warnings say so.
     #[must_use]
     pub fn without_columns(&self, columns: &[usize]) -> Table {
         if columns.is_empty() {

@@ -12,7 +12,8 @@ use crate::progress::Progress;
 /// Share of a search's time that goes to the search on each of both tables, and its end.
 const SHARE: f64 = 0.25;
 const MOST: Duration = Duration::from_secs(6);
-/// Part of the numbers' loss that the categories' is below: by chance one of both is better.
+/// Part of the loss of the table as it is that another form's is below: by chance one of both is
+/// better.
 const CLEARLY: f64 = 0.95;
 /// Inputs up to which categories are tried: with more of them a search finds little in time.
 const MOST_INPUTS: usize = 512;
@@ -29,9 +30,9 @@ pub(super) struct Coding {
     pub cut: bool,
 }
 
-/// Short searches on forms of a table.
+/// Short searches on a table and on another form of it.
 pub(super) struct Comparison<'c> {
-    pub options: TuneOptions,
+    options: TuneOptions,
     progress: &'c Progress,
     /// Whether there was not time for all of their plans.
     pub cut: bool,
@@ -44,8 +45,18 @@ impl<'c> Comparison<'c> {
         Self { options: TuneOptions { time, ..options.clone() }, progress, cut: false }
     }
 
+    /// Whether models of another form of the table are clearly better.
+    pub fn is_better(&mut self, other: &Table, table: &Table) -> Result<bool, Error> {
+        Ok(self.value(other)? < CLEARLY * self.value(table)?)
+    }
+
+    /// Time that both searches may take.
+    pub fn time(&self) -> Duration {
+        2 * self.options.time.mul_f64(SEARCHING)
+    }
+
     /// What the best model of a table is compared by.
-    pub fn value(&mut self, table: &Table) -> Result<f64, Error> {
+    fn value(&mut self, table: &Table) -> Result<f64, Error> {
         match search_of(table, &self.options, 1, false, self.progress) {
             Ok(found) => {
                 self.cut |= found.cut;
@@ -67,7 +78,7 @@ pub(super) fn choose(
     let base = &options.space.base;
     let columns = &table.schema.may_be_categories;
     // Whose place in a row has a meaning is no category.
-    let placed = base.conv.shape.is_some() || super::space::shape_of(base, table).is_some();
+    let placed = super::space::shape_of(base, table).is_some();
     if columns.is_empty() || placed || !base.categories.is_empty() || !base.groups.is_empty() {
         return Ok(Coding::default());
     }
@@ -77,9 +88,8 @@ pub(super) fn choose(
     }
     progress.phase("trying columns of few whole numbers as categories")?;
     let mut compared = Comparison::new(options, progress);
-    let better = compared.value(&coded)? < CLEARLY * compared.value(table)?;
-    let time = 2 * compared.options.time.mul_f64(SEARCHING);
-    let cut = compared.cut;
+    let better = compared.is_better(&coded, table)?;
+    let (time, cut) = (compared.time(), compared.cut);
     Ok(Coding { coded: better.then(|| (columns.clone(), coded)), time, cut })
 }
 

@@ -168,9 +168,10 @@ pub fn tune(
     options.space.base.balanced |= options.metric == Metric::BalancedError;
     check(train_table, &options)?;
     let kept = texts::choose(train_table, &options, progress)?;
+    let (time, late) = time_left(&options, start, kept.time);
+    let hurried = kept.cut || late;
     let (train_table, test) = kept.of(train_table, test);
     let (train_table, test) = (&*train_table, test.as_deref());
-    let (time, late) = time_left(&options, start, kept.time);
     let options = &options;
     let rest = TuneOptions { time, ..options.clone() };
     let chosen = search(train_table, &rest, POINTS, progress)?;
@@ -195,7 +196,7 @@ pub fn tune(
             front.push((place, Tuned { point, blob, report, test }));
         }
     }
-    cut |= turns.cut || late || kept.cut;
+    cut |= turns.cut || hurried;
     front.sort_by_key(|(place, _)| *place);
     let front = front.into_iter().map(|(_, tuned)| tuned).collect();
     let mut front = unbeaten(front, options.limits.code)?;
@@ -379,7 +380,6 @@ fn search(
     most: usize,
     progress: &Progress,
 ) -> Result<Chosen, Error> {
-    check(table, options)?;
     let start = Instant::now();
     let given = &options.space.base.categories;
     let Coding { coded, time, mut cut } = match given.is_empty() {

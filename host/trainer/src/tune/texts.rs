@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use koan_data::{ColumnKind, Table};
 
+use super::TuneOptions;
 use super::categories::Comparison;
-use super::{SEARCHING, TuneOptions};
 use crate::Error;
 use crate::progress::Progress;
 
 /// Different texts of a column that are many.
 const MANY: usize = 20;
-/// Part of the loss with such columns that the loss without them is below.
-const CLEARLY: f64 = 0.95;
 
 /// What short searches say of columns of many texts.
 #[derive(Default)]
@@ -30,15 +28,15 @@ pub(super) struct Kept {
 impl Kept {
     /// Tables to train and to test on, without what is left out.
     pub fn of<'t>(
-        &self,
+        self,
         train: &'t Table,
         test: Option<&'t Table>,
     ) -> (Cow<'t, Table>, Option<Cow<'t, Table>>) {
-        match &self.table {
+        match self.table {
             None => (Cow::Borrowed(train), test.map(Cow::Borrowed)),
             Some(less) => {
                 let test = test.map(|test| Cow::Owned(test.with_categories_of(&less.schema)));
-                (Cow::Owned(less.clone()), test)
+                (Cow::Owned(less), test)
             }
         }
     }
@@ -59,7 +57,8 @@ pub(super) fn choose(
         })
         .map(|(index, _)| index)
         .collect();
-    let placed = base.conv.shape.is_some() || super::space::shape_of(base, table).is_some();
+    // What has a place in an image or a window cannot be left out.
+    let placed = super::space::shape_of(base, table).is_some();
     if many.is_empty() || placed || !base.groups.is_empty() {
         return Ok(Kept::default());
     }
@@ -69,9 +68,9 @@ pub(super) fn choose(
     }
     progress.phase("trying models without columns of many texts")?;
     let mut compared = Comparison::new(options, progress);
-    let better = compared.value(&without)? < CLEARLY * compared.value(table)?;
-    let time = 2 * compared.options.time.mul_f64(SEARCHING);
-    Ok(Kept { table: better.then_some(without), time, cut: compared.cut })
+    let better = compared.is_better(&without, table)?;
+    let (time, cut) = (compared.time(), compared.cut);
+    Ok(Kept { table: better.then_some(without), time, cut })
 }
 
 #[cfg(test)]
