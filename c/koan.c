@@ -4,7 +4,9 @@
  */
 #include "koan.h"
 
+#if !defined(KOAN_NO_PROBABILITIES) || KOAN_IS_0(KOAN_NO_PROBABILITIES)
 #include <math.h>
+#endif
 #include <string.h>
 
 /* Names in capitals begin with K_ here: headers of vendors have macros of all others, such as

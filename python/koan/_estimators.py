@@ -46,7 +46,8 @@ class _Predictor(Reporting):
     frequency : frequency of the features, relative to the spread of the data
     penalty : λ, relative to a feature's variance
     box : no weight is beyond ±box / n_features
-    input_map : ``shared``, ``per-channel``, ``per-input`` or ``per-input-log``
+    input_map : ``shared``, ``per-channel``, ``per-input``, ``per-input-log`` or
+        ``gain-per-input``
     relevance : whether a frequency is learned for every input
     candidates : features of which the best ``n_features`` are kept
     linear : adds the inputs themselves

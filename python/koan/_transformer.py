@@ -30,7 +30,8 @@ class KoanTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Koan):
         the inputs themselves, or several
     projection : law of the draws; by family and number of inputs if not given
     frequency : relative to the spread of the rows: 1 if not given
-    input_map : ``shared``, ``per-channel``, ``per-input`` or ``per-input-log``
+    input_map : ``shared``, ``per-channel``, ``per-input``, ``per-input-log`` or
+        ``gain-per-input``
     missing, unknown, column_names, random_state, n_jobs, verbose : as of ``KoanClassifier``
     """
 

@@ -13,8 +13,13 @@ use crate::error::{parameter, shortened};
 
 const LAWS: [Law; 6] =
     [Law::Gaussian, Law::Cauchy, Law::Sign, Law::Hadamard, Law::Uniform, Law::Gamma2];
-const MAPS: [MapKind; 4] =
-    [MapKind::Shared, MapKind::PerChannel, MapKind::PerInput, MapKind::PerInputLog];
+const MAPS: [MapKind; 5] = [
+    MapKind::Shared,
+    MapKind::PerChannel,
+    MapKind::PerInput,
+    MapKind::PerInputLog,
+    MapKind::GainPerInput,
+];
 const LOSSES: [Loss; 3] = [Loss::Squared, Loss::Logistic, Loss::Hinge];
 const METRICS: [Metric; 5] =
     [Metric::Error, Metric::BalancedError, Metric::MacroF1, Metric::Auc, Metric::Rmse];

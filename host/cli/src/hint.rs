@@ -211,8 +211,8 @@ fn of_data(error: &DataError) -> Option<String> {
         }
         DataError::NoLabel { .. } => "--label-from",
         DataError::Overlap { .. } => {
-            "--group COLUMN; of a single recording leave --stride out: its windows do not overlap \
-             then"
+            "--group file where each file is a recording, --group COLUMN where a column tells them \
+             apart; of a single recording leave --stride out: its windows do not overlap then"
         }
         DataError::UnevenArrays { .. } => "--arrays NAME,NAME",
         DataError::Comment { .. } | DataError::CommentLine { .. } => {

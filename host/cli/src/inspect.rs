@@ -3,6 +3,7 @@
 use anyhow::Result;
 use koan::{Conv, Family, Form, InputMap, Law, Model};
 use koan_data::{Schema, Shape, Window};
+use koan_export::c_size;
 use koan_export::internal::{Streamed, may_replace, stream_of};
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::{listing, row};
@@ -14,7 +15,7 @@ use crate::columns;
 use crate::files;
 use crate::grid::wrapped;
 use crate::out::{self, say};
-use crate::output::{counted, number, parse, read_blob, schema, write_whole};
+use crate::output::{counted, in_c, number, parse, read_blob, schema, write_whole};
 
 /// Cores that predictions are counted on.
 const CORES: [Core; 2] = [Core::CortexM0, Core::CortexM4F];
@@ -192,6 +193,12 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object["work"] = json!(model.work());
     object["needs"] = model.needs().names().map(|name| json!(name)).collect();
     object["code_bytes_small"] = json!(code_bytes(model, Form::Small));
+    let c = c_size(model);
+    object["in_c"] = json!({
+        "code_bytes": c.code,
+        "memory_bytes": c.memory,
+        "stack_bytes": c.stack,
+    });
     object["ram_bytes"] = json!(sizes.bytes());
     object["ram_bytes_small"] = json!(model.buffer_sizes(Form::Small).bytes());
     object["buffers"] = json!({
@@ -317,13 +324,13 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
     let golden = counted(model.golden_rows(), "golden row");
     say!("  golden digest {:#010x}, {golden}", model.golden_digest())?;
     say!(
-        "  code for it: about {} bytes on a Cortex-M0, {} in the small form",
+        "  code for it in Rust: about {} bytes on a Cortex-M0, {} in the small form",
         code_bytes(model, Form::Fast),
         code_bytes(model, Form::Small)
     )?;
     let sizes = model.buffer_sizes(Form::Fast);
     say!(
-        "  RAM of the predictor's buffers: {} bytes, {} in the small form",
+        "  RAM of the predictor's buffers: {} bytes, {} in the small form; the stack comes on top",
         sizes.bytes(),
         model.buffer_sizes(Form::Small).bytes()
     )?;
@@ -334,9 +341,10 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
         sizes.wide,
         counted(sizes.outputs, "output")
     )?;
+    say!("{}", wrapped(&in_c(model), 4))?;
     for core in CORES {
         let count = core.instructions_of(model);
-        say!("  a prediction: about {count} instructions on a {}", core.name())?;
+        say!("  a prediction in Rust: about {count} instructions on a {}", core.name())?;
     }
     say!("  where the bytes go:")?;
     for part in listing::parts(model) {
@@ -349,7 +357,8 @@ fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {
 fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
     say!("  work of a prediction: at most {} additions, products and look-ups", model.work())?;
     say!("{}", wrapped(&format!("  needs: {}", model.needs()), 4))?;
-    say!("  Cargo.toml:")?;
+    say!("  in C: `koan export MODEL --c FOLDER` writes the runtime and the model as source")?;
+    say!("  in Rust, in Cargo.toml:")?;
     say!("    [dependencies]")?;
     say!("    koan = {{ path = \"CLONE/core\" }}  # CLONE: a clone of Koan's repository")?;
     say!("    [profile.release]\n    opt-level = \"s\"\n    lto = \"fat\"")?;
@@ -370,7 +379,8 @@ fn print_use(model: &Model<'_>, schema: Option<&Schema>) -> Result<()> {
                  words of cache"
             )?;
             say!(
-                "  RAM of it: {bytes} bytes on a core of 32 bits, the predictor's buffers included"
+                "  RAM of it in Rust (koan-stream): {bytes} bytes on a core of 32 bits, the predictor's \
+                 buffers included"
             )?;
         }
         Err(why) if schema.recordings.window.is_some() => {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use koan::format::MAGIC;
 use koan::{Form, Model};
 use koan_data::Schema;
+use koan_export::c_size;
 pub use koan_export::internal::may_be_model;
 pub use koan_report::words::{counted, error_percent, named_error, number, percent, task_name};
 use koan_sign::Envelope;
@@ -158,9 +159,22 @@ pub fn on_device(what: &str, model: &Model<'_>, form: Form) -> String {
     };
     format!(
         "  {what}: about {code} bytes of code{small}, {} of flash with the model, {} \
-         bytes of buffers{instructions}",
+         bytes of buffers beside the stack{instructions}",
         bytes + code,
         model.buffer_sizes(form).bytes()
+    )
+}
+
+/// What a device needs for a model in C.
+pub fn in_c(model: &Model<'_>) -> String {
+    let size = c_size(model);
+    format!(
+        "  in C on a Cortex-M0 (gcc -Os): about {} bytes of code, {} of flash with the model, {} bytes \
+         of memory, about {} of stack",
+        size.code,
+        model.blob().len() + size.code,
+        size.memory,
+        size.stack
     )
 }
 

@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::code::{Code, CodedValues};
-use super::recordings::{GroupBy, LabelFrom, Recordings, Window};
+use super::label_from::LabelFrom;
+use super::recordings::{GroupBy, Recordings, Window};
 use super::schema::{Column, ColumnKind, Format, Schema, check};
 use super::{MAX_INPUTS, MAX_VALUES};
 

@@ -4,10 +4,12 @@ mod file;
 mod roles;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use self::file::{Scanned, scan};
 use self::roles::{Role, Roles};
 use super::error::{ColumnLabel, DataError, Place, describe_columns};
+use super::label_from::class_each;
 use super::no_categories::check_classes;
 use super::open::{DataFile, Origin};
 use super::recordings::{Recordings, Window};
@@ -40,7 +42,9 @@ pub(crate) fn infer(files: &[DataFile], options: &ReadOptions) -> Result<Inferre
     if width(&columns) == 1 {
         warnings.retain(|warning| !matches!(warning, DataWarning::Rising { .. }));
     }
-    if options.label_from.is_some() {
+    if let Some(from) = &options.label_from {
+        let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();
+        warnings.extend(class_each(&paths, from));
         let label = ColumnLabel { number: 0, name: "label".to_string() };
         let task = options.task.or(Some(Task::Classification));
         classes = labels.into_classes(&origin, &label, task, false)?;

@@ -2,12 +2,9 @@
 //! consecutive samples as rows.
 
 use std::collections::VecDeque;
-use std::path::Path;
-
-use regex_lite::Regex;
-use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
+use super::label_from::LabelFrom;
 use super::scan::class_name;
 use super::warning::DataWarning;
 
@@ -60,57 +57,6 @@ pub enum GroupBy {
     File,
     /// The value of this column, from 0.
     Column(usize),
-}
-
-/// The part of a file's path that is the label of everything in it: `file` (the
-/// name up to its first dot), `folder`, or a regular expression whose first
-/// group is the label.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[serde(transparent)]
-pub struct LabelFrom(String);
-
-impl LabelFrom {
-    /// The label of `file`.
-    ///
-    /// # Errors
-    ///
-    /// If the path has no such part.
-    pub fn label(&self, file: &Path) -> Result<String, DataError> {
-        let name = file.display().to_string();
-        let part = match self.0.as_str() {
-            "file" => file.file_name().map(|f| f.to_string_lossy()).map(|f| {
-                let stem = f.split('.').next().unwrap_or_default();
-                stem.to_owned()
-            }),
-            "folder" => {
-                let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-                let folder = whole.parent().and_then(Path::file_name);
-                folder.map(|f| f.to_string_lossy().into_owned())
-            }
-            pattern => Regex::new(pattern).ok().and_then(|regex| {
-                let found = regex.captures(&name)?.get(1)?;
-                Some(found.as_str().to_owned())
-            }),
-        };
-        match part.filter(|label| !label.is_empty()) {
-            Some(label) => Ok(label),
-            None => Err(DataError::NoLabel { file: name, from: self.0.clone() }),
-        }
-    }
-}
-
-impl std::str::FromStr for LabelFrom {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<LabelFrom, String> {
-        if !matches!(text, "file" | "folder") {
-            let regex = Regex::new(text).map_err(|e| e.to_string())?;
-            if regex.captures_len() < 2 {
-                return Err("`file`, `folder`, or a regular expression with a (group)".into());
-            }
-        }
-        Ok(LabelFrom(text.to_owned()))
-    }
 }
 
 /// Recordings that a warning names, at most.

@@ -233,6 +233,19 @@ pub enum DataWarning {
         /// Inputs that it made: as many as it has different texts.
         inputs: usize,
     },
+    /// Files each of which is a class of its own by its name, though names differ in a number only.
+    Numbered {
+        /// How many files there are.
+        files: usize,
+        /// The label of the first.
+        label: String,
+        /// A regular expression that takes the names without the numbers for labels.
+        pattern: String,
+        /// What that takes of the first.
+        found: String,
+        /// How many labels it finds.
+        labels: usize,
+    },
 }
 
 impl DataWarning {
@@ -328,8 +341,8 @@ impl fmt::Display for DataWarning {
             Self::Ungrouped { file } => write!(
                 f,
                 "{file}: windows of one file are on both sides of splits, so the error says little \
-                 of other recordings: `--group` says what tells them apart, and keeps each on one \
-                 side"
+                 of other recordings: `--group file`, or `--group COLUMN` where a column tells them \
+                 apart, keeps each on one side"
             ),
             Self::Twins { file, rows, copies } => write!(
                 f,
@@ -411,6 +424,12 @@ impl fmt::Display for DataWarning {
                 f,
                 "{column} is left out: its {inputs} different texts are an input each, and a short \
                  search found clearly better models without them"
+            ),
+            Self::Numbered { files, label, pattern, found, labels } => write!(
+                f,
+                "each of the {files} files is a class of its own, such as `{label}`: if the numbers \
+                 are of recordings, `--label-from '{pattern}'` takes the names without them for the \
+                 {labels} classes, such as `{found}`"
             ),
         }
     }

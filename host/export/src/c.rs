@@ -73,7 +73,7 @@ pub fn constants(header: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Numbers of 16 and of 32 bits that the runtime works in.
-fn buffers(model: &Model<'_>) -> (usize, usize) {
+pub(crate) fn buffers(model: &Model<'_>) -> (usize, usize) {
     let inputs = model.inputs();
     let length = inputs.next_power_of_two().max(8);
     let (mut halves, mut words) = (inputs, 0);

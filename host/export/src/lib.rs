@@ -26,6 +26,7 @@
 //! ```
 
 mod c;
+mod c_size;
 mod calls;
 mod codes;
 mod config;
@@ -50,6 +51,7 @@ use koan_trainer::internal::blob;
 
 use error::Result;
 
+pub use c_size::{CSize, c_size};
 pub use codes::lacks_names;
 pub use error::Error;
 pub use warning::Warning;

@@ -7,9 +7,16 @@ use koan_data::Table;
 /// of fewer they always are.
 const MOST_MAPPED: usize = 2048;
 
+/// Inputs up to which a gain for each, where they want one, takes no bytes worth saving.
+const MANY_GAINS: usize = 40;
+
 /// The kinds of map to compare, cheapest in bytes first.
 pub(crate) fn kinds(table: &Table, rows: &[usize]) -> Vec<Kind> {
     let mut kinds = vec![Kind::of_many(table)];
+    // So many gains may be too many for a small model.
+    if kinds == [Kind::GainPerInput] && table.inputs > MANY_GAINS {
+        kinds.insert(0, Kind::Shared);
+    }
     if !may_map_each(table) {
         return kinds;
     }
@@ -64,16 +71,29 @@ mod tests {
         let table = texts_beside_numbers();
         let rows: Vec<usize> = (0..table.rows()).collect();
         let found = kinds(&table, &rows);
-        assert_eq!(found, [Kind::Shared, Kind::PerInput]);
+        assert_eq!(found, [Kind::Shared, Kind::GainPerInput, Kind::PerInput]);
         let options = TrainOptions { families: vec![FamilyName::Linear], ..Default::default() };
         let error = |map: Option<Kind>| {
             let options = TrainOptions { map, ..options.clone() };
             train(&table, Some(&table), &options, &Progress::none()).unwrap().report.error
         };
         assert!(error(None) < 0.01);
-        assert!(error(Some(Kind::Shared)) < 0.01);
-        let line = Normaliser::fit(&table, &rows, Kind::Shared);
+        assert!(error(Some(Kind::GainPerInput)) < 0.01);
+        assert!(error(Some(Kind::Shared)) > 0.3);
+        let line = Normaliser::fit(&table, &rows, Kind::GainPerInput);
         assert!(matches!(line.maps(100.0), MapSpec::GainPerInput(..)));
+    }
+
+    #[test]
+    fn gains_take_the_place_of_one_line_that_hides_most() {
+        let currents: Vec<f64> = (0..50).map(|row| f64::from(row * 7919 % 101)).collect();
+        let [milli, whole, micro] =
+            [1.0, 1e-3, 1e3].map(|unit| currents.iter().map(|it| unit * it).collect::<Vec<f64>>());
+        let class: Vec<i64> = (0..50).map(|row| row % 2).collect();
+        let table = TableBuilder::new(50).column("mA", &milli[..]).column("A", &whole[..]);
+        let table = table.column("uA", &micro[..]).classes("y", &class[..]).build().unwrap();
+        let rows: Vec<usize> = (0..50).collect();
+        assert_eq!(kinds(&table, &rows), [Kind::GainPerInput, Kind::PerInput]);
     }
 
     #[test]

@@ -223,9 +223,8 @@ impl Chooser<'_> {
     /// Whether a kind of map may get learned scales: one that is not for each input only if these
     /// were asked for, and there is no other.
     fn scales(&self, kind: Kind) -> bool {
-        let of_each = |kind| !matches!(kind, Kind::Shared | Kind::PerChannel);
         let asked = self.options.relevance == Some(true);
-        of_each(kind) || asked && !self.kinds.iter().copied().any(of_each)
+        kind.is_of_each_input() || asked && !self.kinds.iter().any(|kind| kind.is_of_each_input())
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {
@@ -242,16 +241,16 @@ impl Chooser<'_> {
                         | Family::Series(_)
                 )
         });
-        let affordable = self.map_share(banks) < 1.0 && self.problem.table.inputs > 1;
+        let affordable = self.map_share(6, banks) < 1.0 && self.problem.table.inputs > 1;
         self.options.relevance.unwrap_or(cares && affordable)
     }
 
-    /// Bytes of a map for each input, as a share of the rest of the blob.
-    fn map_share(&self, banks: &[BankPlan]) -> f64 {
+    /// So many bytes for each input, as a share of the rest of the blob.
+    fn map_share(&self, each: usize, banks: &[BankPlan]) -> f64 {
         let columns: usize = banks.iter().map(BankPlan::columns).sum();
         let bits = usize::from(self.options.bits);
         let rest = 64 + columns * self.problem.outputs * bits / 8;
-        (6 * self.problem.table.inputs) as f64 / rest as f64
+        (each * self.problem.table.inputs) as f64 / rest as f64
     }
 
     /// A way to map inputs, tuned and judged.
@@ -274,7 +273,8 @@ impl Chooser<'_> {
     fn priced(&self, candidate: &Candidate, error: f64, banks: &[BankPlan]) -> Candidate {
         let map = match candidate.kind {
             Kind::Shared | Kind::PerChannel => 0.0,
-            _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(banks)).log2(),
+            Kind::GainPerInput => WORTH_DOUBLING * (1.0 + self.map_share(1, banks)).log2(),
+            _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(6, banks)).log2(),
         };
         let relevance = if candidate.relevance { WORTH_RELEVANCE } else { 0.0 };
         Candidate { error, cost: error * (1.0 + map + relevance), ..candidate.clone() }

@@ -163,6 +163,14 @@ pub fn others() -> Result<()> {
             ))?;
         }
     }
+    // Without probabilities it needs no mathematics of the C library, not even their header.
+    let headers = folder()?.join("headers");
+    fs::create_dir_all(&headers)?;
+    fs::write(headers.join("math.h"), "#error \"math.h is not needed\"\n")?;
+    step(&format!(
+        "gcc -std=c99 -Os -I{FOLDER}/headers -DKOAN_NO_PROBABILITIES=1 -c c/koan.c \
+         -o {FOLDER}/without.o"
+    ))?;
     for dialect in DIALECTS {
         step(&format!(
             "{dialect} -Os -Wall -Wextra -Wconversion -Wshadow -Werror -c c/koan.c \

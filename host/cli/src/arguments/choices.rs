@@ -86,9 +86,7 @@ names!(LossArgument of Loss {
 });
 
 names!(MapArgument of MapKind {
-    /// one offset and gain for all inputs: pixels, one-hot columns, sensors of one kind; more than
-    /// 160 inputs, text columns among them, have a gain each where one gain would leave most of
-    /// them with too little resolution
+    /// one offset and gain for all inputs: pixels, one-hot columns, sensors of one kind
     Shared,
     /// one offset and gain for each channel of a window, an image or a series: sensors of several kinds
     PerChannel,
@@ -96,6 +94,9 @@ names!(MapArgument of MapKind {
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first
     PerInputLog,
+    /// one offset for all inputs and a gain for each, a byte an input: many columns of several kinds
+    /// in a small model
+    GainPerInput,
 });
 
 names!(MetricArgument of Metric {

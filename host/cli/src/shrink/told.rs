@@ -88,7 +88,7 @@ impl Told<'_> {
             let classes = now.balanced.is_some();
             say!("{}", wrapped(&alike(classes), 4))?;
         }
-        for (what, blob) in [("on a Cortex-M0", &found.blob[..]), ("before", self.old)] {
+        for (what, blob) in [("on a Cortex-M0 in Rust", &found.blob[..]), ("before", self.old)] {
             let told = on_device(what, &Model::parse(blob)?, Form::Fast);
             say!("{}", wrapped(&told, 4))?;
         }

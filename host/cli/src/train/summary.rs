@@ -87,7 +87,7 @@ impl Summary<'_> {
         self.errors()?;
         self.guesses()?;
         let model = quoted(&self.output.display().to_string());
-        say!("Next: `koan inspect {model}` tells what a device needs for it.")?;
+        say!("Next: `koan inspect {model}` tells what a device needs for it, in Rust and in C.")?;
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl Summary<'_> {
             ))?;
         }
         let form = self.arguments.with_code.unwrap_or(Form::Fast);
-        say_wrapped(&output::on_device("on a Cortex-M0", self.model, form))
+        say_wrapped(&output::on_device("on a Cortex-M0 in Rust", self.model, form))
     }
 
     /// What training chose.

@@ -241,7 +241,7 @@ fn legend(arguments: &Tune) -> String {
     };
     format!(
         "{metric} on training rows held out and on test rows{by_weight}; code: about, in the {form} \
-         form on a Cortex-M0; RAM: bytes of buffers{other}; instructions: about, of a prediction on a \
+         form in Rust on a Cortex-M0; RAM: bytes of buffers{other}; instructions: about, of a prediction on a \
          {core}{other}."
     )
 }

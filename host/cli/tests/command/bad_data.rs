@@ -465,7 +465,7 @@ fn the_option_that_helps_is_named() {
     folder.train_fails("bad.csv --weights x --window 4", &["--weights, --window"]);
     folder.train_fails(
         "bad.csv --window 8 --stride 4",
-        &["overlap", "(--group COLUMN; of a single recording leave --stride out"],
+        &["overlap", "(--group file where each file", "of a single recording leave --stride out"],
     );
     folder.write("s.svm", "1 1:1\n-1 1:2\n1 1:3\n-1 1:2\n");
     folder.train_fails("s.svm --label-from file", &["svmlight", "(--label-from)"]);

@@ -245,7 +245,12 @@ fn a_stream_is_told_what_it_keeps() {
     assert!(text.contains(stream), "{text}");
     // The window twice, 898 words of cache, buffers of 1,440 bytes, and where it stands.
     let bytes = 4 * 384 + 2 * 898 + 1440 + 16;
-    assert!(text.contains(&format!("RAM of it: {bytes} bytes on a core of 32 bits")), "{text}");
+    assert!(
+        text.contains(&format!(
+            "RAM of it in Rust (koan-stream): {bytes} bytes on a core of 32 bits"
+        )),
+        "{text}"
+    );
     folder.output("inspect m.koan --rust row.rs");
     let file = String::from_utf8(folder.read("row.rs")).unwrap();
     for part in [

@@ -259,7 +259,7 @@ fn files_of_windows_are_recordings_if_nothing_is_said() {
     let report = folder.json(&format!("{} --json", train(few)));
     let warnings = report["warnings"].to_string();
     assert!(warnings.contains("r0.csv and 2 more: windows of one file are on both"), "{report}");
-    assert!(warnings.contains("`--group` says"), "{report}");
+    assert!(warnings.contains("`--group file`, or `--group COLUMN`"), "{report}");
     folder.train_fails(&format!("{few} --window 4 --stride 2"), &["overlap", "--group COLUMN"]);
     let shrunk =
         folder.run(&format!("shrink m.koan {few} --flash 300 --candidates 50 -o s.koan")).success();

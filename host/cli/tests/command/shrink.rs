@@ -138,7 +138,9 @@ fn rows_that_lack_classes_are_refused() {
     folder.fails(&shrink("two.csv"), &["two.csv: no rows to train on of the class 2 that"]);
     assert!(!folder.path("s.koan").exists());
     let text = folder.output(&shrink("q.csv"));
-    for told in ["\n  on a Cortex-M0: about ", "\n  before: about ", " instructions a prediction"] {
+    for told in
+        ["\n  on a Cortex-M0 in Rust: about ", "\n  before: about ", " instructions a prediction"]
+    {
         assert!(text.contains(told), "{told:?} in {text}");
     }
 }

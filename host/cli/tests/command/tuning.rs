@@ -223,7 +223,11 @@ fn code_counts_where_it_is_to() {
     let told = folder.json(&format!("{tune} --json"));
     let printed = folder.output(&tune);
     let page = text(&folder.read("r.html"));
-    assert!(printed.replace('\n', " ").contains("code: about, in the small form on a Cortex-M0"));
+    assert!(
+        printed
+            .replace('\n', " ")
+            .contains("code: about, in the small form in Rust on a Cortex-M0")
+    );
     for point in told["front"].as_array().unwrap() {
         let inspected = folder.json(&format!("inspect {} --json", point["file"].as_str().unwrap()));
         assert_eq!(point["code_bytes"], inspected["code_bytes_small"]);

@@ -174,7 +174,8 @@ fn tiles(judged: &Judged<'_>) -> Vec<Tile> {
     let bytes = |bytes: usize| format!("{} bytes", counted(bytes as u64));
     let ram = model.buffer_sizes(Form::Fast).bytes();
     let code = counted(code_bytes(model, Form::Fast) as u64);
-    let note = format!("the model; about {code} bytes of code come on top on a {}", CORE.name());
+    let note =
+        format!("the model; about {code} bytes of code in Rust come on top on a {}", CORE.name());
     tiles.push(tile("flash", bytes(model.blob().len()), &note));
     tiles.push(tile("RAM", bytes(ram), "buffers; the stack comes on top"));
     let note = format!("about, for a prediction on a {}", CORE.name());

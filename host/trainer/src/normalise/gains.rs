@@ -2,18 +2,16 @@
 
 use super::shape::{Shape, shapes_of};
 use super::{Axis, pooled, reciprocal, shapes};
-use koan_data::{Column, ColumnKind, Table};
+use koan_data::Table;
 
 /// Inputs up to which maps of their own, of six bytes each, are always tried.
 pub(crate) const MAPPED_INPUTS: usize = 160;
 
-/// Whether a line for all inputs has a gain for each: categories beside numbers, too many for maps
-/// of their own in a small model.
+/// Whether inputs want a gain each: numbers and categories of several kinds, for which maps of
+/// their own may be too many bytes. Samples and pixels have none: a device maps a
+/// sample once, wherever it stands in a window.
 pub(super) fn wants_gains(table: &Table) -> bool {
-    let text = |column: &Column| matches!(column.kind, ColumnKind::Text { .. });
-    table.inputs > MAPPED_INPUTS
-        && table.schema.columns.iter().any(text)
-        && one_line_hides_most(table)
+    table.schema.shape().is_none() && one_line_hides_most(table)
 }
 
 /// Where inputs share an offset, no scaled value is beyond ± this.
@@ -21,20 +19,31 @@ const REACH: f64 = 4.0;
 /// So many times the least gain is the largest that a byte can hold.
 const GAINS: f64 = 255.0;
 
-/// A scale for each input, with one offset. Scales that a byte does not tell from the others are
-/// 0 where they are smaller, and less where they are larger.
+/// A scale for each input, with one offset, and a logarithm for all where most of the numbers that
+/// are not of two values have heavy tails. Scales that a byte does not tell from the others are 0
+/// where they are smaller, and less where they are larger.
 pub(super) fn gain_per_input(table: &Table, rows: &[usize]) -> Vec<Axis> {
     let inputs: Vec<usize> = (0..table.inputs).collect();
+    let mut shapes = shapes_of(table, rows, &inputs, false);
+    let numbers = shapes.iter().filter(|shape| shape.deviation > 0.0 && !shape.two_valued).count();
+    let mut log = false;
+    if 2 * shapes.iter().filter(|shape| shape.has_tails()).count() > numbers {
+        let logs = shapes_of(table, rows, &inputs, true);
+        let tamed = shapes.iter().zip(&logs).filter(|(raw, log)| raw.is_tamed_by(log)).count();
+        if 2 * tamed > numbers {
+            (log, shapes) = (true, logs);
+        }
+    }
     let scale = |shape: &Shape| {
         let range = shape.highest - shape.lowest;
         let alone = if shape.two_valued { 0.5 * range } else { shape.deviation };
         let reach = shape.highest.abs().max(shape.lowest.abs());
         reciprocal(alone).min(REACH * reciprocal(reach))
     };
-    let scales: Vec<f64> = shapes_of(table, rows, &inputs, false).iter().map(scale).collect();
+    let scales: Vec<f64> = shapes.iter().map(scale).collect();
     let most = most_within(&scales, GAINS);
     let told = |scale: f64| if scale * GAINS < most { 0.0 } else { scale.min(most) };
-    scales.iter().map(|&scale| Axis { log: false, offset: 0.0, scale: told(scale) }).collect()
+    scales.iter().map(|&scale| Axis { log, offset: 0.0, scale: told(scale) }).collect()
 }
 
 /// The end of the range, from a number to so many times it, that has the most of these positive
@@ -77,11 +86,16 @@ mod tests {
         table
     }
 
+    /// A number of each row.
+    fn number_of(rows: &[usize], of: impl Fn(f64) -> f64) -> Vec<f32> {
+        rows.iter().map(|&row| of(row as f64) as f32).collect()
+    }
+
     #[test]
     fn gains_tell_numbers_beside_categories() {
         let rows: Vec<usize> = (0..60).collect();
         let category = |which: usize| rows.iter().map(|row| f32::from(row % 6 == which)).collect();
-        let number = |of: fn(f64) -> f64| rows.iter().map(|&row| of(row as f64) as f32).collect();
+        let number = |of: fn(f64) -> f64| number_of(&rows, of);
         let mut columns: Vec<Vec<f32>> = (0..6).map(category).collect();
         columns.push(number(|row| 20.0 + (row * 0.7).sin() * 9.0));
         // Too far for a byte; a constant; far smaller than the others.
@@ -99,6 +113,11 @@ mod tests {
         let MapSpec::GainPerInput(map, gains) = line.maps(100.0) else { panic!("other maps") };
         assert_eq!(gains[..6], [map.mult(); 6]);
         assert!(gains[6] > 4 && gains[7] == 0, "{gains:?}");
+
+        // Most numbers have heavy tails: all go through their logarithm.
+        let tails = |unit: f64| number_of(&rows, |row| unit * (row * 0.31).sin().exp().powi(9));
+        let table = table_of(&[tails(1.0), tails(1e3), columns[0].clone(), columns[6].clone()]);
+        assert!(gain_per_input(&table, &rows).iter().all(|axis| axis.log && axis.scale > 0.0));
 
         // Pixels are of one kind.
         let digits = koan_data::digits::table();

@@ -47,6 +47,7 @@ pub struct Normaliser {
 
 /// How lines are fitted to data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// one line for all inputs: pixels, one-hot columns, sensors of one kind
     Shared,
@@ -56,13 +57,26 @@ pub enum Kind {
     PerInput,
     /// as per-input, heavy-tailed inputs through their logarithm first
     PerInputLog,
+    /// one offset for all inputs and a gain for each, a byte an input; a logarithm for all where
+    /// most have heavy tails
+    GainPerInput,
 }
 
 impl Kind {
     /// What suits rows of many inputs: one line for each channel where channels spread
-    /// differently, else one line for all.
+    /// differently, else one line for all, with a gain for each input where the same gain would
+    /// hide most of them.
     pub(crate) fn of_many(table: &Table) -> Self {
-        if channels_differ(table) { Self::PerChannel } else { Self::Shared }
+        match () {
+            () if channels_differ(table) => Self::PerChannel,
+            () if wants_gains(table) => Self::GainPerInput,
+            () => Self::Shared,
+        }
+    }
+
+    /// Whether each input has a line, or a gain, of its own.
+    pub(crate) fn is_of_each_input(self) -> bool {
+        matches!(self, Self::PerInput | Self::PerInputLog | Self::GainPerInput)
     }
 
     /// The kind's name, as the command line and reports have it.
@@ -73,11 +87,13 @@ impl Kind {
             Self::PerChannel => "per-channel",
             Self::PerInput => "per-input",
             Self::PerInputLog => "per-input-log",
+            Self::GainPerInput => "gain-per-input",
         }
     }
 }
 
-/// How many times as far as another channel one spreads that would hide it behind one line.
+/// How many times as far as a channel another one spreads, or all together do, that would hide it
+/// behind one line.
 const DIFFERENT: f64 = 4.0;
 
 /// Numbers of a sample or a pixel, where rows are of such and there are several.
@@ -87,7 +103,7 @@ fn channels(table: &Table) -> Option<usize> {
     several.then_some(shape.channels)
 }
 
-/// Whether one channel of the rows spreads much farther than another one.
+/// Whether one channel of the rows spreads much farther than another one, or all together do.
 fn channels_differ(table: &Table) -> bool {
     let Some(channels) = channels(table) else { return false };
     let step = table.rows().div_ceil(2000).max(1);
@@ -96,7 +112,9 @@ fn channels_differ(table: &Table) -> bool {
     let scales = (0..channels).map(scale).filter(|&scale| scale > 0.0);
     let ends = scales
         .fold((f64::INFINITY, 0f64), |(least, most), scale| (least.min(scale), most.max(scale)));
-    ends.1 >= DIFFERENT * ends.0
+    // Channels that spread alike around different numbers are hidden, too.
+    let together = pooled(&shapes(table, &rows, 0, 1)).scale;
+    ends.1 >= DIFFERENT * ends.0.min(together)
 }
 
 /// The shapes of a channel's inputs, of so many channels. A constant input says nothing of the
@@ -127,14 +145,13 @@ fn each_input(table: &Table, rows: &[usize], kind: Kind) -> Vec<Axis> {
     let raw = shapes_of(table, rows, &inputs, false);
     let mut logs: Vec<Option<Shape>> = vec![None; table.inputs];
     if kind == Kind::PerInputLog {
-        let heavy = |&input: &usize| !raw[input].two_valued && raw[input].kurtosis > 5.0;
-        let heavy: Vec<usize> = inputs.into_iter().filter(heavy).collect();
+        let heavy: Vec<usize> = inputs.into_iter().filter(|&i| raw[i].has_tails()).collect();
         for (&input, log) in heavy.iter().zip(shapes_of(table, rows, &heavy, true)) {
             logs[input] = Some(log);
         }
     }
     let line = |(raw, log): (&Shape, Option<Shape>)| match log {
-        Some(log) if log.kurtosis < 0.7 * raw.kurtosis => {
+        Some(log) if raw.is_tamed_by(&log) => {
             Axis { log: true, offset: log.mean, scale: reciprocal(log.deviation) }
         }
         _ if raw.two_valued => indicator(raw.lowest, raw.highest),
@@ -149,7 +166,7 @@ impl Normaliser {
     pub fn fit(table: &Table, rows: &[usize], kind: Kind) -> Self {
         let channels = channels(table).unwrap_or(1);
         let axes: Vec<Axis> = match kind {
-            Kind::Shared if wants_gains(table) => gain_per_input(table, rows),
+            Kind::GainPerInput => gain_per_input(table, rows),
             Kind::Shared => vec![pooled(&shapes(table, rows, 0, 1)); table.inputs],
             Kind::PerChannel => {
                 let line = |channel| {
@@ -172,7 +189,7 @@ impl Normaliser {
         let first = used.next();
         let period = match kind {
             _ if used.all(|axis| Some(axis) == first) => 1,
-            Kind::Shared => 1,
+            Kind::Shared | Kind::GainPerInput => 1,
             Kind::PerChannel => channels,
             _ => table.inputs,
         };

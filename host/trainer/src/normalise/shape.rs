@@ -19,6 +19,18 @@ pub(super) struct Shape {
     pub two_valued: bool,
 }
 
+impl Shape {
+    /// Whether the tails are so heavy that a logarithm may help.
+    pub(super) fn has_tails(&self) -> bool {
+        !self.two_valued && self.kurtosis > 5.0
+    }
+
+    /// Whether it does help, where the logarithms have this shape.
+    pub(super) fn is_tamed_by(&self, log: &Self) -> bool {
+        self.has_tails() && log.kurtosis < 0.7 * self.kurtosis
+    }
+}
+
 /// Inputs of a thread, at least: their numbers in a row are a line of the cache.
 const LEAST_TOGETHER: usize = 16;
 

@@ -117,7 +117,7 @@ impl Space {
     }
 
     /// The same way with learned scales of the inputs, if that makes sense: the
-    /// family cares for distances, and the map is one for each input: a shared one gets
+    /// family cares for distances, and inputs have lines or gains of their own: a shared line gets
     /// scales only where that is asked for.
     #[must_use]
     pub fn with_relevance(&self, options: &TrainOptions, inputs: usize) -> Option<TrainOptions> {
@@ -130,7 +130,7 @@ impl Space {
                 | FamilyName::Series
                 | FamilyName::Linear
         );
-        let mapped = matches!(options.map, Some(Kind::PerInput | Kind::PerInputLog));
+        let mapped = options.map.is_some_and(Kind::is_of_each_input);
         let open = self.base.relevance.is_none() && options.relevance == Some(false);
         (cares && mapped && open && inputs > 1)
             .then(|| TrainOptions { relevance: Some(true), ..options.clone() })
