@@ -110,16 +110,16 @@ export interface TableOptions extends Reading {
 }
 
 /** Reads the text of a table, with or without a header; errors name line and column. */
-export function readTable(text: string, info: ColumnInfo, options: TableOptions = {}): Table {
-  const { progress } = options;
+export function readTable(text: string, info: ColumnInfo, { progress, header: given, ...reading }: TableOptions = {}): Table {
+  if (typeof text !== 'string') throw new TypeError('a table is read of its text');
   // Taking fields apart and making numbers of them take about as long.
-  const schema = checkedSchema(info, options);
+  const schema = checkedSchema(info, reading);
   const { columns } = schema;
   const fits = (fields: number): boolean => placesByPosition(columns, fields) !== undefined;
   const records = parse(text, fits, REPORTED, (share) => progress?.(share / 2));
   const [first] = records;
   if (!first) throw new Error('the table is empty');
-  const { places, header } = layout(schema, first, options.header);
+  const { places, header } = layout(schema, first, given);
   const body = records.slice(Number(header));
   if (!body.length) throw new Error('the table has a header and no rows');
 

@@ -23,7 +23,10 @@ export interface Schema {
 }
 
 /** Reads the notes of a model. */
-export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, { unknown = 'error' }: Reading = {}): Schema {
+export function schemaOf(info: Pick<Info, 'inputs' | 'notes'>, { unknown = 'error', ...others }: Reading = {}): Schema {
+  // One that is misspelt would do nothing.
+  for (const name in others) throw new TypeError(`there is no option ${name}`);
+  if (!info?.inputs) throw new TypeError('columns are read of the `info` of a model');
   let notes: { format?: string; columns?: unknown[]; salt?: string; window?: number[]; group?: unknown } = {};
   try {
     notes = JSON.parse(info.notes || '{}');

@@ -99,9 +99,16 @@ async function compile(given: Source): Promise<WebAssembly.Module> {
   const module = moduleOf(given);
   if (module) return module;
   const source = await opened(given as Bytes);
-  return isResponse(source) && source.headers.get('content-type') === 'application/wasm'
-    ? WebAssembly.compileStreaming(source)
-    : WebAssembly.compile(await bytesOf(source));
+  try {
+    return await (isResponse(source) && source.headers.get('content-type') === 'application/wasm'
+      ? WebAssembly.compileStreaming(source)
+      : WebAssembly.compile(await bytesOf(source)));
+  } catch (error: any) {
+    // A server may answer with a page.
+    const { url } = source as Partial<Response>;
+    if (url) error.message = `${url}: ${error.message}`;
+    throw error;
+  }
 }
 
 /** What an address is of; any other source itself. A response must be OK. */

@@ -13,12 +13,12 @@ const BUDGET = {
   'koan-simd.wasm': { raw: 33 * 1024, gzip: 18 * 1024 },
   'koan.wasm': { raw: 32 * 1024, gzip: 17 * 1024 },
   // The demo page's, loaded only when somebody trains.
-  'train.wasm': { gzip: 968 * 1024 },
+  'train.wasm': { gzip: 976 * 1024 },
   // What is loaded for a model of tables, and for one of images or series.
   'index.js + koan-tables.wasm': { gzip: LOAD },
   'index.js + koan-images.wasm': { gzip: LOAD },
   // For one that has banks of both, or by `init()`; and without SIMD.
-  'index.js + koan-simd.wasm': { gzip: 22.55 * 1024 },
+  'index.js + koan-simd.wasm': { gzip: 22.6 * 1024 },
   'index.js + koan.wasm': { gzip: 21.45 * 1024 },
 };
 

@@ -136,6 +136,17 @@ test('a text that training did not have is an error, unless zeros are asked for'
     assert.throws(() => table('c2', 3, { unknown }), told);
   }
   assert.deepEqual(table('c2', 3, { unknown: undefined }), table('c2', 3, { unknown: 'error' }));
+  // What is misspelt would do nothing.
+  const misspelt = { name: 'TypeError', message: 'there is no option unknwon' };
+  assert.throws(() => new Columns({ notes, inputs: 16 }, { unknwon: 'zeros' }), misspelt);
+  assert.throws(() => table('c2', 3, { unknwon: 'zeros' }), misspelt);
+  assert.throws(() => table('c2', 3, { heading: true }), { name: 'TypeError', message: 'there is no option heading' });
+  // The model for what it says of itself, bytes for text.
+  const other = { name: 'TypeError', message: 'columns are read of the `info` of a model' };
+  assert.throws(() => new Columns(Object.create(null)), other);
+  assert.throws(() => readTable('city\n', undefined), other);
+  const text = { name: 'TypeError', message: 'a table is read of its text' };
+  assert.throws(() => readTable(new Uint8Array(3), { notes, inputs: 16 }), text);
   // Codes say nothing of their texts.
   const lines = csv.trim().split('\n');
   throws(() => readTable(`${lines[0]}\n${lines[6]}\n`, info), /^line 2, column 2 .*: a value is missing$/);

@@ -238,6 +238,9 @@ test('a start that failed may be repeated', async () => {
   assert.throws(() => Model.from(new Uint8Array(4)), { message: 'the runtime is not started: await init() first' });
   await assert.rejects(init(), { message: 'there is no runtime: call init() with koan.wasm first' });
   await assert.rejects(init(new Uint8Array(3)));
+  // A server that answers with a page whatever it is asked for.
+  const page = 'data:text/html,<!doctype html>';
+  await assert.rejects(init(fetch(page)), ({ message }) => message.startsWith(`${page}: `));
   await init(bytes('koan.wasm'));
   Model.from(models[0].blob).free();
 });

@@ -80,7 +80,7 @@ test('importing one function does not bring all', async () => {
   const limits = [
     ['koan-wasm', 'hasSimd', 170],
     ['koan-wasm', 'embed', 220],
-    ['koan-wasm', 'init', 1100],
+    ['koan-wasm', 'init', 1120],
     ['koan-wasm', 'Model', 4750],
     ['koan-wasm/slim', 'Model', 4750],
     ['koan-wasm/json', 'Model', 5050],

@@ -1,6 +1,5 @@
 //! Labels that stand in the paths of files.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use regex_lite::Regex;
@@ -75,10 +74,17 @@ pub(crate) fn class_each(paths: &[&Path], from: &LabelFrom) -> Option<DataWarnin
     let without = |label: &str| {
         label.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_', ' ']).len()
     };
-    let kinds: BTreeSet<&str> = labels.iter().map(|label| &label[..without(label)]).collect();
-    let each = labels.iter().collect::<BTreeSet<_>>().len() == paths.len();
+    let different = |labels: &mut Vec<&str>| {
+        labels.sort_unstable();
+        labels.dedup();
+    };
+    let mut kinds: Vec<&str> = labels.iter().map(|label| &label[..without(label)]).collect();
+    different(&mut kinds);
+    let mut whole: Vec<&str> = labels.iter().map(String::as_str).collect();
+    different(&mut whole);
+    let each = whole.len() == paths.len();
     // A name that is a number only, and one kind of recordings, are no classes.
-    if !each || kinds.len() < 2 || TIMES * kinds.len() > paths.len() || kinds.contains("") {
+    if !each || kinds.len() < 2 || TIMES * kinds.len() > paths.len() || kinds.contains(&"") {
         return None;
     }
     let finds = |pattern: &&&str| {
