@@ -223,8 +223,9 @@ impl Chooser<'_> {
     /// Whether a kind of map may get learned scales: one that is not for each input only if these
     /// were asked for, and there is no other.
     fn scales(&self, kind: Kind) -> bool {
+        let of_each = |kind| matches!(kind, Kind::PerInput | Kind::PerInputLog);
         let asked = self.options.relevance == Some(true);
-        kind.is_of_each_input() || asked && !self.kinds.iter().any(|kind| kind.is_of_each_input())
+        of_each(kind) || asked && !self.kinds.iter().copied().any(of_each)
     }
 
     fn may_learn_relevance(&self, banks: &[BankPlan]) -> bool {
@@ -273,8 +274,10 @@ impl Chooser<'_> {
     fn priced(&self, candidate: &Candidate, error: f64, banks: &[BankPlan]) -> Candidate {
         let map = match candidate.kind {
             Kind::Shared | Kind::PerChannel => 0.0,
-            Kind::GainPerInput => WORTH_DOUBLING * (1.0 + self.map_share(1, banks)).log2(),
-            _ => WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(6, banks)).log2(),
+            kind => {
+                let each = if kind == Kind::GainPerInput { 1 } else { 6 };
+                WORTH_A_MAP + WORTH_DOUBLING * (1.0 + self.map_share(each, banks)).log2()
+            }
         };
         let relevance = if candidate.relevance { WORTH_RELEVANCE } else { 0.0 };
         Candidate { error, cost: error * (1.0 + map + relevance), ..candidate.clone() }
