@@ -9,7 +9,7 @@ use koan_export::{Error, Language, Warning};
 use crate::arguments::{Export, ExportTarget};
 use crate::files;
 use crate::out::{say, warn};
-use crate::output::{in_c, read_blob, schema, tested};
+use crate::output::{read_blob, schema, tested};
 
 pub fn run(arguments: &Export) -> Result<()> {
     let blob = read_blob(&arguments.model)?;
@@ -28,9 +28,6 @@ pub fn run(arguments: &Export) -> Result<()> {
     let written = export.write(language, path).map_err(with_option)?;
     for path in &written.files {
         say!("{}", path.display())?;
-    }
-    if language == Language::C {
-        warn(in_c(&model).trim_start());
     }
     written.warnings.iter().for_each(|warning| warn(&line(warning)));
     Ok(())

@@ -157,6 +157,7 @@ fn what_a_model_is_stands_in_its_header() {
         folder.run("export m.koan --c out").success();
         let header = text(&folder.read("out/m.h"));
         assert!(header.starts_with(&format!("/* The model m.koan: {told} in ")), "{header}");
+        assert!(header.contains("\n * On a Cortex-M0 (gcc -Os) it takes about "), "{header}");
         assert!(header.contains("static, and one for each task or\n * thread"), "{header}");
     }
 }
