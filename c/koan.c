@@ -4,9 +4,6 @@
  */
 #include "koan.h"
 
-#if !defined(KOAN_NO_PROBABILITIES) || KOAN_IS_0(KOAN_NO_PROBABILITIES)
-#include <math.h>
-#endif
 #include <string.h>
 
 /* Names in capitals begin with K_ here: headers of vendors have macros of all others, such as
@@ -2044,6 +2041,7 @@ float koan_value(const koan_model *m, int32_t score) {
 }
 
 #if K_HAS(PROBABILITIES)
+#include <math.h>
 koan_status koan_probabilities(const koan_model *m, const int32_t *scores, float *probabilities) {
     uint16_t length;
     const uint8_t *calibration = koan_section(m, KOAN_SECTION_CALIBRATION, &length);
