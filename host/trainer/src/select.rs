@@ -221,7 +221,8 @@ impl Chooser<'_> {
     }
 
     /// Whether a kind of map may get learned scales: one that is not for each input only if these
-    /// were asked for, and there is no other.
+    /// were asked for, and there is no other. Gains of a byte hold less of what is learned than lines
+    /// do (docs/decisions.md); a search may try it, as it judges models after rounding.
     fn scales(&self, kind: Kind) -> bool {
         let of_each = |kind| matches!(kind, Kind::PerInput | Kind::PerInputLog);
         let asked = self.options.relevance == Some(true);

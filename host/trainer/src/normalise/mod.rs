@@ -67,10 +67,12 @@ impl Kind {
     /// differently, else one line for all, with a gain for each input where the same gain would
     /// hide most of them.
     pub(crate) fn of_many(table: &Table) -> Self {
-        match () {
-            () if channels_differ(table) => Self::PerChannel,
-            () if wants_gains(table) => Self::GainPerInput,
-            () => Self::Shared,
+        if channels_differ(table) {
+            Self::PerChannel
+        } else if wants_gains(table) {
+            Self::GainPerInput
+        } else {
+            Self::Shared
         }
     }
 
