@@ -87,11 +87,11 @@ async function accessible(page) {
 }
 
 for (const [name, text, target] of [
-  ['states.csv', states(900)],
-  ['the rings.csv', rings(1200), '0'],
-  ['numbers.csv', numbers(1000)],
+  ['states.csv', states(600)],
+  ['the rings.csv', rings(800), '0'],
+  ['numbers.csv', numbers(700)],
   ['waves.csv', waves(600)],
-  ['codes.tsv', codes(1500)],
+  ['codes.tsv', codes(1000)],
   ['packed.csv.gz', gzipSync(numbers(300))],
 ]) {
   test(`models of ${name} have the bytes of the command`, async () => {

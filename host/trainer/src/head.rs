@@ -23,6 +23,14 @@ fn largest_feature(family: Family) -> f64 {
     f64::from(if family == Family::Linear { i16::MAX } else { FEATURE_ONE })
 }
 
+/// The nearest number of 16 significant bits. Products of matrices, and so steps, differ in their last
+/// bits from one kind of processor to another: the factor that a model has of them does not.
+fn of_16_bits(x: f64) -> f64 {
+    const LEFT: u32 = f64::MANTISSA_DIGITS - 16;
+    let half = 1 << (LEFT - 1);
+    f64::from_bits((x.to_bits() + half) >> LEFT << LEFT)
+}
+
 /// Puts rounded outputs together: multipliers carry the ratio of the steps, the
 /// shift is the least for which no score can saturate.
 #[must_use]
@@ -37,7 +45,7 @@ pub fn assemble(spec: &ModelSpec, width: Width, outputs: &[RoundedOutput]) -> He
         .iter()
         .flat_map(|output| banks.clone().map(move |bank| step(output, bank)))
         .fold(0.0, f64::max);
-    let of_one = if single { largest } else { largest / f64::from(u16::MAX) };
+    let of_one = of_16_bits(if single { largest } else { largest / f64::from(u16::MAX) });
 
     let mut worst = 0.0f64;
     let mut weights: Vec<BankWeights> = spec
@@ -109,6 +117,21 @@ mod tests {
             bias: 0.25,
         };
         assemble(&spec, width, &[output])
+    }
+
+    #[test]
+    fn heads_do_not_depend_on_the_last_bits_of_steps() {
+        for k in 1..2000 {
+            let step = 1e-4 * f64::from(k) * 1.000_271;
+            let [less, more] =
+                [1.0 - 1e-10, 1.0 + 1e-10].map(|by| head([by * step, 0.7 * by * step]));
+            assert_eq!(less.scale, more.scale, "{step}");
+            assert_eq!(less.weights, more.weights, "{step}");
+        }
+        assert_eq!(
+            [0.0, 1.0, 65_535.0, 131_071.0].map(of_16_bits),
+            [0.0, 1.0, 65_535.0, 131_072.0]
+        );
     }
 
     #[test]

@@ -45,7 +45,7 @@ struct Anew {
 /// rounding does not bear, the other is not the better for it.
 fn beside(before: f64, now: f64, its: f64) -> f64 {
     let measure = now.min(before);
-    if measure > 0.0 { before * its / measure } else { before }
+    if measure > 0.0 { before * (its / measure) } else { before }
 }
 
 /// Whether both have the same families and bits, and features from a pool or not.
