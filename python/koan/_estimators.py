@@ -41,7 +41,8 @@ class _Predictor(Reporting):
     flash : bytes of the model at most, such as ``2000`` or ``"2k"``; the code comes on top
     with_code : ``fast``, which is what True says, or ``small``: the code that the model needs counts
         as ``flash``, too, about and as on a Cortex-M0, in this form
-    loss : ``auto``, ``squared``, ``logistic`` or ``hinge``
+    loss : ``auto``, ``squared``, ``logistic`` or ``hinge``; ``auto`` is searched, or squared where
+        there is no search: of classes by ``family="linear"`` logistic
     projection : ``gaussian``, ``cauchy``, ``sign``, ``hadamard``, ``uniform`` or ``gamma2``
     frequency : frequency of the features, relative to the spread of the data
     penalty : λ, relative to a feature's variance

@@ -168,7 +168,7 @@ impl Attribute {
         };
         let name = unquoted(&text.as_bytes()[..split]);
         let name = String::from_utf8_lossy(&name).into_owned();
-        let kind = text[split..].trim();
+        let kind = without_comment(text[split..].trim());
         let word = kind.split([' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
         match word.as_str() {
             "numeric" | "real" | "integer" => {
@@ -192,6 +192,25 @@ impl Attribute {
             )),
         }
     }
+}
+
+/// A list of values without the comment behind it; anything else as it is.
+fn without_comment(kind: &str) -> &str {
+    let bytes = kind.as_bytes();
+    let (mut place, mut opens) = (1, true);
+    while kind.starts_with('{') && place < bytes.len() {
+        match bytes[place] {
+            b'}' if kind[place + 1..].trim_start().starts_with('%') => return &kind[..=place],
+            b',' => opens = true,
+            quote @ (b'\'' | b'"') if opens => {
+                let Some(end) = closing(&bytes[place..], quote) else { break };
+                (place, opens) = (place + end, false);
+            }
+            byte => opens &= byte.is_ascii_whitespace(),
+        }
+        place += 1;
+    }
+    kind
 }
 
 /// Splits at commas outside of quotes; the tokens are trimmed, their quotes kept.

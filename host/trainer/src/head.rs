@@ -1,6 +1,6 @@
 //! From real weights to the integers of a head.
 
-use koan::{FEATURE_ONE, Family, Width};
+use koan::{Calibration, FEATURE_ONE, Family, Width};
 
 use crate::blob::{BankWeights, HeadSpec, ModelSpec};
 use crate::features::unit;
@@ -29,6 +29,15 @@ fn of_16_bits(x: f64) -> f64 {
     const LEFT: u32 = f64::MANTISSA_DIGITS - 16;
     let half = 1 << (LEFT - 1);
     f64::from_bits((x.to_bits() + half) >> LEFT << LEFT)
+}
+
+/// A calibration as a model has it: as little depends on such bits. Intercepts, which may be near 0,
+/// are in units of 2^-14.
+pub(crate) fn rounded(found: Calibration) -> Calibration {
+    const UNIT: f64 = (1 << 14) as f64;
+    let intercept = (f64::from(found.intercept) * UNIT).round() / UNIT;
+    let [slope, intercept] = [found.slope.into(), intercept].map(|x| of_16_bits(x) as f32);
+    Calibration { slope, intercept }
 }
 
 /// Puts rounded outputs together: multipliers carry the ratio of the steps, the
@@ -132,6 +141,13 @@ mod tests {
             [0.0, 1.0, 65_535.0, 131_071.0].map(of_16_bits),
             [0.0, 1.0, 65_535.0, 131_072.0]
         );
+    }
+
+    #[test]
+    fn calibrations_do_not_depend_on_last_bits() {
+        let of = |slope, intercept| rounded(Calibration { slope, intercept });
+        assert_eq!(of(4.944_888_6, 1.158_782_2), of(4.944_889, 1.158_782_4));
+        assert_eq!(of(1.0, -1e-5), Calibration { slope: 1.0, intercept: 0.0 });
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::check::{check, check_balanced, check_channels};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::ferns;
 use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
+use crate::head::rounded;
 use crate::options::{BlobOptions, HeadOptions};
 use crate::plan::BankPlan;
 use crate::problem::Problem;
@@ -73,7 +74,10 @@ pub fn train(
     }
     let banks = bank_plans(train, options)?;
     match options.goal {
-        Goal::Predict => train_target(&problem, test, &banks, options, progress, start),
+        Goal::Predict => {
+            let options = &options.with_loss(train);
+            train_target(&problem, test, &banks, options, progress, start)
+        }
         Goal::Embed { outputs } => {
             progress.phase("computing principal components")?;
             let made = embedding(train, &banks, outputs, options)?;
@@ -228,7 +232,7 @@ pub(crate) fn encode(
         Task::Regression => koan::Task::Regression,
     };
     spec.head = Some(head.clone());
-    spec.calibration = fitted.calibration;
+    spec.calibration = fitted.calibration.map(rounded);
     complete(spec, train, &train.schema, options)
 }
 

@@ -89,7 +89,7 @@ pub struct Train {
         help_heading = "Model"
     )]
     pub frequency: Vec<f64>,
-    /// What the head minimises [default: squared, or searched]
+    /// What the head minimises [default: squared, of linear models of classes logistic, or searched]
     #[arg(long, help_heading = "Model",
           value_parser = choice::<LossArgument, Loss>())]
     pub loss: Option<Loss>,

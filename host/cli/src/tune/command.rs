@@ -157,7 +157,9 @@ pub fn train_command(
     if options.balanced {
         add("--class-weights", "balanced".into());
     }
-    if let Some(loss) = options.loss.filter(|&loss| loss != Loss::Squared) {
+    // Linear models of classes have another loss where none is given.
+    let usual = |loss: &Loss| *loss == Loss::Squared && !linear_alone;
+    if let Some(loss) = options.loss.filter(|loss| !usual(loss)) {
         add("--loss", loss.name().into());
     }
     add("--output", quoted(&output.display().to_string()));

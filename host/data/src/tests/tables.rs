@@ -14,7 +14,7 @@ fn message(result: Result<Table, DataError>) -> String {
 
 const ARFF: &str = "% made by hand\n@RELATION weather\n\n@attribute 'air temp' NUMERIC\n\
     @attribute wind {calm, 'not \\'calm\\'', \"1\"}\n@attribute n integer % more\n\
-    @attribute play {yes,no}\n@DATA\n% rows\n1.5, calm, 1, yes\n-2,'not \\'calm\\'',2,no\n\
+    @attribute play {yes,no} % {or no} play\n@DATA\n% rows\n1.5, calm, 1, yes\n-2,'not \\'calm\\'',2,no\n\
     {0 4, 3 no}\n  3e1,\"1\",?,yes\n";
 
 #[test]

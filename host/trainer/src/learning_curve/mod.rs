@@ -102,6 +102,7 @@ pub fn learning_curves(
     options: &TrainOptions,
     progress: &Progress,
 ) -> Result<LearningCurves, Error> {
+    let options = &options.with_loss(train);
     let test = thinned(test, TEST_ROWS, options.seed);
     // λ is relative to the rows: that of the model suits fewer of them as well.
     let own = TrainOptions { lambda: Some(lambda), ..options.clone() };

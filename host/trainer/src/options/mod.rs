@@ -1,6 +1,7 @@
 //! What a user may ask of training; everything has a default.
 
 mod effect;
+mod loss;
 mod steps;
 
 use koan::{Conv, Family, Law, Series, Width};
@@ -203,7 +204,8 @@ pub struct TrainOptions {
     pub frequency: Option<Vec<f64>>,
     /// λ, relative to a feature's variance times the rows, 0 to 1e6; searched if not given.
     pub lambda: Option<f64>,
-    /// What the head minimises; if not given, squared error, or what a search chooses.
+    /// What the head minimises; if not given, squared error, of linear models of classes the logistic
+    /// loss, or what a search chooses.
     pub loss: Option<Loss>,
     /// C of the constraint that no weight is beyond ±C/K, for features of
     /// magnitude 1 (Algorithm 1 of *Weighted Sums of Random Kitchen Sinks*).
@@ -297,12 +299,6 @@ impl TrainOptions {
             && self.relevance.is_none()
             && self.groups.is_empty()
             && !self.linear
-    }
-
-    /// What the head minimises.
-    #[must_use]
-    pub fn loss(&self) -> Loss {
-        self.loss.unwrap_or(Loss::Squared)
     }
 
     /// Bits of a weight for a task.

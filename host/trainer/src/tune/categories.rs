@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use koan_data::Table;
 
-use super::{SEARCHING, TuneOptions, is_of_limits, search_of};
+use super::TuneOptions;
+use super::search::{SEARCHING, is_of_limits, search_of};
 use crate::Error;
 use crate::progress::Progress;
 

@@ -102,6 +102,8 @@ impl LastFit<'_> {
         test: &Table,
         options: &mut TrainOptions,
     ) -> Result<Option<Trained>, Error> {
+        // That which the search judged, also where `train` would take another.
+        options.loss = Some(options.loss());
         loop {
             let trained = train(table, self.test.map(|_| test), options, self.progress)?;
             let model = Model::parse(&trained.blob)?;

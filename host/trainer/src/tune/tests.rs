@@ -1,8 +1,12 @@
 //! Searches with and without time.
 
+use super::halving::{Search, Searched};
 use super::pace::Clock;
+use super::refine::{Allowance, Refinement};
+use super::search::{rungs_of, small_sizes, smaller};
 use super::*;
 use crate::folds::Folds;
+use crate::problem::Problem;
 use crate::train;
 use koan::{Form, Model};
 use koan_data::{TableBuilder, digits};

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::pace::Clock;
 use super::refine::{Allowance, Refined, Refinement};
+use super::search::rungs_of;
 use super::sizes::Limits;
-use super::{FAMILIES, Metric, Space, TuneOptions, rungs_of};
+use super::{FAMILIES, Metric, Space, TuneOptions};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{FamilyName, MapKind, Point, TrainOptions};
