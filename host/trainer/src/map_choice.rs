@@ -29,6 +29,20 @@ pub(crate) fn kinds(table: &Table, rows: &[usize]) -> Vec<Kind> {
     kinds
 }
 
+/// Those for features of a given number. The bytes that gains save are not asked for there, and are
+/// no room for more features: lines of their own take their place where these are few enough to be
+/// always tried.
+pub(crate) fn of_given(table: &Table, rows: &[usize]) -> Vec<Kind> {
+    let mut kinds = kinds(table, rows);
+    if table.inputs <= MAPPED_INPUTS && kinds.contains(&Kind::PerInput) {
+        kinds.retain(|&kind| kind != Kind::GainPerInput && kind != Kind::Shared);
+        if kinds[0] != Kind::PerChannel {
+            kinds.insert(0, Kind::Shared);
+        }
+    }
+    kinds
+}
+
 /// Whether inputs may have maps of their own. Those of windows may not: a device that runs a model
 /// over a stream maps each sample once, as it comes.
 pub(crate) fn may_map_each(table: &Table) -> bool {
@@ -72,6 +86,7 @@ mod tests {
         let rows: Vec<usize> = (0..table.rows()).collect();
         let found = kinds(&table, &rows);
         assert_eq!(found, [Kind::Shared, Kind::GainPerInput, Kind::PerInput]);
+        assert_eq!(of_given(&table, &rows), found);
         let options = TrainOptions { families: vec![FamilyName::Linear], ..Default::default() };
         let error = |map: Option<Kind>| {
             let options = TrainOptions { map, ..options.clone() };
@@ -94,6 +109,7 @@ mod tests {
         let table = table.column("uA", &micro[..]).classes("y", &class[..]).build().unwrap();
         let rows: Vec<usize> = (0..50).collect();
         assert_eq!(kinds(&table, &rows), [Kind::GainPerInput, Kind::PerInput]);
+        assert_eq!(of_given(&table, &rows), [Kind::Shared, Kind::PerInput]);
     }
 
     #[test]

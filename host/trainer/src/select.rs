@@ -92,7 +92,7 @@ pub fn choose(
         kinds: match options.map {
             Some(kind) => vec![kind],
             None if banks.iter().any(slides) => vec![Kind::of_many(problem.table)],
-            None => map_choice::kinds(problem.table, rows),
+            None => map_choice::of_given(problem.table, rows),
         },
         trials: RefCell::default(),
         trying: Cell::new((Kind::Shared, false, false)),
