@@ -106,6 +106,8 @@ ALONE = [
     classes,
     pytest.param(categories, marks=pytest.mark.thorough),
     pytest.param(groups, marks=pytest.mark.thorough),
+    pytest.param(missing, marks=pytest.mark.thorough),
+    pytest.param(weights, marks=pytest.mark.thorough),
 ]
 
 
@@ -118,9 +120,7 @@ def test_the_bytes_of_a_search_of_one_family(make, command, tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "make", [classes, numbers, texts, missing, weights], ids=lambda make: make.__name__
-)
+@pytest.mark.parametrize("make", [classes, numbers, texts], ids=lambda make: make.__name__)
 def test_the_bytes_of_a_search_of_all(make, command, tmp_path):
     table, kind, y, given, options = make()
     assert of_python(table, kind, y, **given) == of_the_command(command, tmp_path, table, options)

@@ -8,8 +8,8 @@ use koan_data::{Table, Task};
 const FEW: usize = 1024;
 
 impl TrainOptions {
-    /// What the head minimises, where [`train()`](crate::train()) does not take another one: of linear
-    /// models of classes it minimises the logistic loss if none is given.
+    /// What the head minimises: the loss that is given, or squared error. Where none is given,
+    /// [`train()`](crate::train()) takes the logistic loss for linear models of classes.
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.loss.unwrap_or(Loss::Squared)
