@@ -35,8 +35,8 @@ pub(crate) fn kinds(table: &Table, rows: &[usize]) -> Vec<Kind> {
 pub(crate) fn of_given(table: &Table, rows: &[usize]) -> Vec<Kind> {
     let mut kinds = kinds(table, rows);
     if table.inputs <= MAPPED_INPUTS && kinds.contains(&Kind::PerInput) {
-        kinds.retain(|&kind| kind != Kind::GainPerInput && kind != Kind::Shared);
-        if kinds[0] != Kind::PerChannel {
+        kinds.retain(|&kind| kind != Kind::GainPerInput);
+        if kinds[0] == Kind::PerInput {
             kinds.insert(0, Kind::Shared);
         }
     }

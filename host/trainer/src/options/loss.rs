@@ -5,7 +5,7 @@ use crate::solve::Loss;
 use koan_data::{Table, Task};
 
 /// Inputs up to which the logistic loss takes seconds, not minutes.
-const FEW: usize = 1024;
+const FEW_INPUTS: usize = 1024;
 
 impl TrainOptions {
     /// What the head minimises: the loss that is given, or squared error. Where none is given,
@@ -21,7 +21,7 @@ impl TrainOptions {
     pub(crate) fn with_loss(&self, table: &Table) -> Self {
         let linear = self.families == [FamilyName::Linear] && self.box_c.is_none();
         let usual = match table.schema.task() {
-            Task::Classification if linear && table.inputs <= FEW => Loss::Logistic,
+            Task::Classification if linear && table.inputs <= FEW_INPUTS => Loss::Logistic,
             _ => self.loss(),
         };
         Self { loss: self.loss.or(Some(usual)), ..self.clone() }
@@ -53,7 +53,7 @@ mod tests {
         // Others, numbers, boxes and wide rows have squared error.
         let numbers =
             TableBuilder::new(90).column("x", &x[..]).values("y", &x[..]).build().unwrap();
-        let wide = Table { inputs: FEW + 1, ..table.clone() };
+        let wide = Table { inputs: FEW_INPUTS + 1, ..table.clone() };
         let fourier = TrainOptions::default();
         let within = TrainOptions { box_c: Some(1.0), ..linear.clone() };
         let given = [(&fourier, &table), (&linear, &numbers), (&within, &table), (&linear, &wide)];

@@ -76,6 +76,7 @@ pub const USUAL_FLASH: usize = 2048;
 const SHORT: Duration = Duration::from_secs(16);
 /// Points of the front, at most.
 const POINTS: usize = 8;
+
 /// What a search is asked to do.
 #[derive(Clone, Debug)]
 pub struct TuneOptions {
