@@ -70,6 +70,11 @@ impl Part {
         Ok(self.begin_in(&root()?, again))
     }
 
+    /// A hash of all that the part depends on; nothing where git does not know its files.
+    pub fn of_now(&self) -> Result<Option<String>> {
+        Ok(self.inputs(&root()?).ok())
+    }
+
     fn begin_in(&self, root: &Path, again: bool) -> Option<Begun> {
         let inputs = self.inputs(root).ok();
         let passed = fs::read_to_string(self.record(root)).ok();

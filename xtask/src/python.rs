@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use crate::setup::install;
-use crate::steps::{program, root, step};
+use crate::steps::{IN_PYTHON, program, root, step};
 
 /// The environment, from the root of the repository; nothing else is installed there.
 const ENVIRONMENT: &str = "target/python";
@@ -17,6 +17,8 @@ const REQUIREMENTS: &str = "python/requirements.txt";
 const CLUSTERS: [&str; 2] = ["target/python-clusters", "python/requirements-clusters.txt"];
 /// Where the wheel is written.
 const WHEELS: &str = "target/wheels";
+/// What the wheel that is there and installed was made of, as a hash.
+const MADE_OF: &str = "target/wheel-of";
 /// Bytes of the wheel, at most.
 const MOST: u64 = 4_000_000;
 
@@ -71,16 +73,22 @@ pub fn wheel() -> Result<PathBuf> {
         beside(&python, "maturin").display(),
         python.display()
     ))?;
-    let wheels: Vec<PathBuf> = fs::read_dir(&folder)
-        .context(WHEELS)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    let [wheel] = &wheels[..] else { anyhow::bail!("{} wheels instead of one", wheels.len()) };
-    install_wheel(&python, wheel)?;
+    let wheel = built()?;
+    install_wheel(&python, &wheel)?;
     let bytes = wheel.metadata()?.len();
     println!("wheel: {bytes} bytes, {}", wheel.display());
     ensure!(bytes <= MOST, "a wheel of {bytes} bytes is larger than {MOST}");
     step(&format!("{} python/tests/import_time.py", python.display()))?;
+    Ok(wheel)
+}
+
+/// The wheel that was built last.
+fn built() -> Result<PathBuf> {
+    let wheels: Vec<PathBuf> = fs::read_dir(root()?.join(WHEELS))
+        .context(WHEELS)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    let [wheel] = &wheels[..] else { anyhow::bail!("{} wheels instead of one", wheels.len()) };
     Ok(wheel.clone())
 }
 
@@ -126,9 +134,20 @@ pub enum Tests {
     All,
 }
 
-/// Builds the wheel and tests it.
+/// Builds the wheel and tests it. What the quick tests left out takes their wheel, where nothing
+/// has changed.
 pub fn test(tests: Tests) -> Result<()> {
-    let wheel = wheel()?;
+    let inputs = IN_PYTHON.of_now()?;
+    let made_of = root()?.join(MADE_OF);
+    let known = fs::read_to_string(&made_of).ok();
+    let wheel = if tests == Tests::Others && known.is_some() && known == inputs {
+        built()?
+    } else {
+        let _ = fs::remove_file(&made_of);
+        let wheel = wheel()?;
+        fs::write(&made_of, inputs.unwrap_or_default()).context(MADE_OF)?;
+        wheel
+    };
     let python = interpreter()?.display().to_string();
     let thorough = tests != Tests::Quick;
     if thorough {

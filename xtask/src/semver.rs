@@ -122,15 +122,14 @@ fn exported(root: &Path, commit: &str) -> Result<String> {
     Ok(folder)
 }
 
-/// Writes the interfaces of the libraries at `source` into a folder. Both sides compile what they
-/// depend on once, in the place of the lints.
+/// Writes the interfaces of the libraries at `source` into a folder. The whole workspace is described:
+/// then what it depends on is what the documentation has compiled.
 fn interfaces(root: &Path, source: &str, folder: &str, names: &[&str]) -> Result<()> {
     let rustdoc = root.join(FOLDER).join("rustdoc");
     step(&format!(
         "RUSTDOC={} cargo doc --release --quiet --no-deps --locked --manifest-path \
-         {source}/Cargo.toml --target-dir target --package {} {AS_JSON}",
-        rustdoc.display(),
-        names.join(" --package ")
+         {source}/Cargo.toml --target-dir target --workspace {AS_JSON}",
+        rustdoc.display()
     ))?;
     let folder = root.join(FOLDER).join(folder);
     fs::create_dir_all(&folder)?;

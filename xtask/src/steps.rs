@@ -85,7 +85,7 @@ const IN_BROWSERS: Part = Part {
     without: &["benches", "firmware-example", "fuzz", "host/papers", "python"],
     programs: &["node --version", "chromium --version"],
 };
-const IN_PYTHON: Part = Part {
+pub const IN_PYTHON: Part = Part {
     name: "tests of the Python package",
     without: &["benches", "firmware-example", "fuzz", "host/papers", "wasm"],
     programs: &["target/python/bin/python --version"],
@@ -234,12 +234,12 @@ pub fn thorough() -> Result<()> {
     }
     build()?;
     // The longest come first. Most of them take a single core, or wait.
-    two_at_a_time(&[
+    several_at_once(&[
         emulated,
         || crate::python::test(crate::python::Tests::Others),
         || crate::semver::run(None),
         miri,
-        browsers,
+        crate::wasm::thorough,
         || crate::fuzz::rust(crate::fuzz::BRIEFLY),
         crate::c::others,
         miri_with_units,
@@ -278,9 +278,10 @@ fn lints_and_packages() -> Result<()> {
     )
 }
 
-/// Runs jobs on two threads, each of which takes the next one. After an error no other job is begun;
-/// the first error is returned, and another that comes is printed.
-fn two_at_a_time(jobs: &[fn() -> Result<()>]) -> Result<()> {
+/// Runs jobs on one thread more than there are cores, since most of them wait now and then. Each
+/// thread takes the next job. After an error no other job is begun; the first error is returned, and
+/// another that comes is printed.
+fn several_at_once(jobs: &[fn() -> Result<()>]) -> Result<()> {
     let queue = Mutex::new(jobs.iter());
     let work = || {
         loop {
@@ -293,7 +294,14 @@ fn two_at_a_time(jobs: &[fn() -> Result<()>]) -> Result<()> {
             })?;
         }
     };
-    at_once(work, work)
+    let threads = 1 + std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let ended = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a thread panicked"))));
+        ended.fold(Ok(()), Result::and)
+    })
 }
 
 /// Firmware: the lints, boards, the other cores, costs, and serial ports.
@@ -306,12 +314,6 @@ fn emulated() -> Result<()> {
     print!("{}", device(&others)?);
     print!("{}", crate::cost::run(false)?);
     crate::serial::test()
-}
-
-/// What a page trains, and the other runtimes of JavaScript.
-fn browsers() -> Result<()> {
-    crate::wasm::test_training()?;
-    crate::wasm::runtimes()
 }
 
 /// Lints the firmware for every core, and the crates outside of the workspace; builds the

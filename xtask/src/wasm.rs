@@ -118,8 +118,11 @@ fn install(folder: &str, command: &str) -> Result<()> {
 /// Builds the runtime and the package around it into `wasm/dist`.
 pub fn package() -> Result<()> {
     runtime()?;
-    step("node wasm/scripts/build.mjs")
+    step(PACKAGE)
 }
+
+/// Makes the package of what is built.
+const PACKAGE: &str = "node wasm/scripts/build.mjs";
 
 /// Builds the demo page into `target/page`.
 pub fn page() -> Result<()> {
@@ -187,11 +190,13 @@ pub fn test_built() -> Result<()> {
 }
 
 /// Builds the page with what trains, checks its size, and tests what it trains, compared with the
-/// command, and reports in every look.
-pub fn test_training() -> Result<()> {
+/// command, and reports in every look; then the package in other runtimes.
+pub fn thorough() -> Result<()> {
     page()?;
     crate::wasm_size::check("")?;
-    node_tests(&["train", "report"], "THOROUGH=1")
+    node_tests(&["train", "report"], "THOROUGH=1")?;
+    step(PACKAGE)?;
+    runtimes_built()
 }
 
 /// Runs test files, two at a time: a browser waits more than it computes. `variables` stand in
@@ -216,6 +221,11 @@ fn remap() -> String {
 /// declarations with the oldest TypeScript.
 pub fn runtimes() -> Result<()> {
     package()?;
+    runtimes_built()
+}
+
+/// The same, of the package that is built.
+fn runtimes_built() -> Result<()> {
     // Not `ci`: it wants what other systems than this one would install in the lock file.
     install("wasm/tests/runtimes", "install --no-save")?;
     step("node wasm/tests/consumer.mjs")?;

@@ -103,8 +103,8 @@ pub enum Missing {
     #[default]
     Refuse,
     /// The median of the column stands in for a missing number; a missing text
-    /// is none of the column's values. Rows of files without a target are left out, where
-    /// [`ReadOptions::target`] names the target, and rows are no windows.
+    /// is none of the column's values. Columns of files without any value are left out, and rows
+    /// without a target where [`ReadOptions::target`] names it, and rows are no windows.
     Impute,
 }
 

@@ -73,7 +73,8 @@ pub enum DataWarning {
         /// The column.
         column: ColumnLabel,
     },
-    /// A last column without a name and without a value, which is left out.
+    /// A column without a value, which is left out: a last one without a name, or one where missing
+    /// values are imputed.
     Nothing {
         /// The file, or the first of them.
         file: String,
@@ -310,7 +311,7 @@ impl fmt::Display for DataWarning {
                  same range"
             ),
             Self::Nothing { file, column } => {
-                write!(f, "{file}: {column} has neither a name nor a value, and is left out")
+                write!(f, "{file}: {column} has no value, and is left out")
             }
             Self::Short { file, recordings, short, names, samples } => {
                 let more = if *short > names.len() as u64 { ", ..." } else { "" };

@@ -156,7 +156,8 @@ pub fn others() -> Result<()> {
     replay("g++", "g++ -x c++ -O2", &everything)?;
     replay("gcc-32", "gcc -m32 -std=c99 -O2", &everything)?;
     for part in PARTS {
-        for compiler in ["gcc", "clang"] {
+        // What clang warns of here it knows before it optimises.
+        for compiler in ["gcc", "clang -fsyntax-only"] {
             step(&format!(
                 "{compiler} -std=c99 -Os {WARNINGS} -DKOAN_NO_{part}=1 -c c/koan.c \
                  -o {FOLDER}/without.o"

@@ -282,8 +282,8 @@ pub enum TaskName {
 pub enum MissingName {
     /// A missing value is an error
     Refuse,
-    /// The column's median stands in; a missing text is none of the values; rows without a target
-    /// are left out, where --target names it
+    /// The column's median stands in; a missing text is none of the values; columns without a value
+    /// are left out, and rows without a target where --target names it
     Impute,
 }
 

@@ -110,6 +110,28 @@ fn trailing_columns_of_nothing() {
     assert_eq!(error, expected);
 }
 
+/// Where gaps are filled, a column that is one gap is no input; nor is it later, with values.
+#[test]
+fn columns_without_a_value() {
+    let text = "a,b,c,y\n1,,?,u\n2,NA,?,v\n3,,?,u\n";
+    let error = read_text(text, &options()).unwrap_err();
+    assert!(error.contains("column 2 (`b`) has no values"), "{error}");
+    let table = read_text(text, &imputing()).unwrap();
+    assert_eq!((table.inputs, &table.values[..]), (1, &[1.0, 2.0, 3.0][..]));
+    let told = |number: usize, name: &str| {
+        let end = format!("t.csv: column {number} (`{name}`) has no value, and is left out");
+        table.schema.warnings.iter().any(|warning| warning.to_string().ends_with(&end))
+    };
+    assert!(told(2, "b") && told(3, "c"), "{:?}", table.schema.warnings);
+    let schema = through_json(&table.schema);
+    for later in ["a,b,c,y\n5,7,x,u\n", "a,y\n5,u\n"] {
+        assert_eq!(stream(later, &schema).unwrap(), [(2, vec![5.0])], "{later}");
+    }
+    // Nothing is learned from nothing.
+    let error = read_text("a,y\n,1\n,2\n,1\n", &imputing()).unwrap_err();
+    assert!(error.contains("no input"), "{error}");
+}
+
 /// The number of a column of groups may count from the last.
 #[test]
 fn groups_by_a_negative_number() {

@@ -76,7 +76,7 @@ pub(super) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::{Limits, train_usual};
+    use crate::tune::{Limits, Metric, Space, train_best};
     use crate::{FamilyName, TrainOptions, evaluate};
     use koan_data::TableBuilder;
 
@@ -98,9 +98,15 @@ mod tests {
     }
 
     fn trained(table: &Table) -> crate::Trained {
-        let (base, families) = (TrainOptions::default(), [FamilyName::Stump, FamilyName::Linear]);
-        let limits = Limits::of_flash(300);
-        let found = train_usual(table, Some(table), &base, &families, limits, &Progress::none());
+        let families = vec![FamilyName::Stump, FamilyName::Linear];
+        let options = TuneOptions {
+            space: Space { base: TrainOptions::default(), families },
+            limits: Limits::of_flash(300),
+            metric: Metric::Error,
+            time: Duration::from_secs(2),
+            clock: false,
+        };
+        let found = train_best(table, Some(table), &options, &Progress::none());
         found.unwrap().0
     }
 
