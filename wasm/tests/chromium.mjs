@@ -38,11 +38,14 @@ export function complaints(page) {
   return list;
 }
 
+/** Milliseconds that a page may take for a step: other tests may keep all cores busy. */
+export const LONG = 120_000;
+
 /**
  * Waits until a function is true in a page. (Playwright's own waiting evaluates
  * text, which the page's policy forbids.)
  */
-export async function until(page, condition, argument, milliseconds = 20_000) {
+export async function until(page, condition, argument, milliseconds = LONG) {
   const end = Date.now() + milliseconds;
   while (!(await page.evaluate(condition, argument))) {
     if (Date.now() > end) throw new Error(`${condition} (${argument}) is not so after ${milliseconds} ms`);

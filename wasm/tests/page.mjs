@@ -1,7 +1,7 @@
 // The demo page in Chromium: what its tests share.
 
 import { mkdirSync, readFileSync } from 'node:fs';
-import { complaints, launch, until } from './chromium.mjs';
+import { complaints, launch, LONG, until } from './chromium.mjs';
 import { file, pageFolder, root } from './paths.mjs';
 import { serve } from './server.mjs';
 
@@ -28,6 +28,7 @@ export async function stop() {
 /** Opens the page in a context of its own; `fragment`: what its address ends in. */
 export async function open(options = {}, fragment = '') {
   const context = await browser.newContext({ viewport: { width: 1100, height: 1000 }, ...options });
+  context.setDefaultTimeout(LONG);
   const page = await context.newPage();
   const list = complaints(page);
   await page.goto(`${server.origin}/${fragment}`);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { complaints, launch } from './chromium.mjs';
+import { complaints, launch, LONG } from './chromium.mjs';
 import { file, root } from './paths.mjs';
 
 const shots = file(root, 'target/screenshots');
@@ -73,6 +73,7 @@ after(async () => {
 /** Opens a page without a network; whatever it asks for besides itself is listed. */
 async function open(name, options) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, ...options });
+  context.setDefaultTimeout(LONG);
   await context.setOffline(true);
   const page = await context.newPage();
   const list = complaints(page);

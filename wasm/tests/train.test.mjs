@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { complaints, launch, until } from './chromium.mjs';
+import { complaints, launch, LONG, until } from './chromium.mjs';
 import { hold, KINDS } from './page.mjs';
 import { file, root } from './paths.mjs';
 import { serve } from './server.mjs';
@@ -37,6 +37,7 @@ after(async () => {
 
 async function open(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 1000 }, bypassCSP: true, ...options });
+  context.setDefaultTimeout(LONG);
   const page = await context.newPage();
   const list = complaints(page);
   const asked = [];
@@ -52,7 +53,7 @@ async function give(page, name, text) {
   await page.setInputFiles('#train-file', { name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 }
 
-const trained = (page) => until(page, () => document.querySelector('#train-download') && document.querySelector('#train-cancel').hidden, undefined, 120_000);
+const trained = (page) => until(page, () => document.querySelector('#train-download') && document.querySelector('#train-cancel').hidden, undefined, 5 * LONG);
 
 async function downloaded(page) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('#train-download')]);
@@ -153,7 +154,7 @@ test('what trains is loaded when it is asked for, and works without a network th
   await give(page, 'states.csv', text);
   await page.waitForSelector('#train-start');
   await page.click('#train-start');
-  await until(page, () => document.querySelector('.front tbody button'), undefined, 60_000);
+  await until(page, () => document.querySelector('.front tbody button'), undefined, 3 * LONG);
   assert.deepEqual(list, []);
   await context.close();
 });
@@ -164,7 +165,7 @@ test('a search is cancelled, and training goes on', async () => {
   await page.waitForSelector('#train-search');
   await page.selectOption('#train-target', '0');
   await page.click('#train-search');
-  await until(page, () => document.querySelector('#train-status').textContent.includes('candidates'), undefined, 60_000);
+  await until(page, () => document.querySelector('#train-status').textContent.includes('candidates'), undefined, 3 * LONG);
   await page.click('#train-cancel');
   assert.equal(await page.textContent('#train-status'), 'Cancelled.');
   await page.click('#train-start');
@@ -235,7 +236,7 @@ test('of a table that is too long the first rows are offered, with the command t
   }
   const commandOfFirst = async () => {
     await page.click('#train-start');
-    await until(page, () => document.querySelector('.front tbody button'), undefined, 60_000);
+    await until(page, () => document.querySelector('.front tbody button'), undefined, 3 * LONG);
     await page.click('#train-cancel');
     await page.click('.front tbody button');
     const line = await page.textContent('#train-command');
