@@ -5,9 +5,9 @@
 //! missing is zeros. So a fuzzer that changes a byte changes one thing, and lengths that
 //! depend on it follow.
 
-use koan::{Conv, Gain, Series};
 use koan::format::{field, flag, section};
 use koan::option::{GROUPS, KEPT, MORE};
+use koan::{Conv, Gain, Series};
 
 use crate::reference::crc32;
 use crate::reference::generator::check_word;

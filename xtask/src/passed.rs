@@ -71,7 +71,7 @@ impl Part {
     }
 
     /// A hash of all that the part depends on; nothing where git does not know its files.
-    pub fn of_now(&self) -> Result<Option<String>> {
+    pub fn inputs_now(&self) -> Result<Option<String>> {
         Ok(self.inputs(&root()?).ok())
     }
 

@@ -137,7 +137,7 @@ pub enum Tests {
 /// Builds the wheel and tests it. What the quick tests left out takes their wheel, where nothing
 /// has changed.
 pub fn test(tests: Tests) -> Result<()> {
-    let inputs = IN_PYTHON.of_now()?;
+    let inputs = IN_PYTHON.inputs_now()?;
     let made_of = root()?.join(MADE_OF);
     let known = fs::read_to_string(&made_of).ok();
     let wheel = if tests == Tests::Others && known.is_some() && known == inputs {

@@ -52,11 +52,12 @@ const BOARD_TARGETS: [(&str, &str); 4] = [
 /// The cores that the plain tests emulate: without atomics and without a hardware float.
 const TESTED_CORES: [&str; 2] = [CORTEX_M0, "riscv32imc-unknown-none-elf"];
 
-const FORMAT_AND_LINTS: [&str; 8] = [
+const FORMAT_AND_LINTS: [&str; 9] = [
     "cargo fmt --all --check",
     "cargo fmt --manifest-path tests/mum32bit/Cargo.toml --check",
     "cargo fmt --manifest-path tests/consumer/Cargo.toml --check",
     "cargo fmt --manifest-path tests/linked/Cargo.toml --check",
+    "cargo fmt --manifest-path fuzz/Cargo.toml --check",
     "cargo clippy --release --workspace --all-targets --locked -- -D warnings",
     "cargo clippy --release --package koan --all-targets --features micromath --locked -- -D warnings",
     "cargo clippy --manifest-path tests/mum32bit/Cargo.toml --all-targets --locked -- -D warnings",

@@ -194,12 +194,6 @@ impl Found {
         label: &ColumnLabel,
         options: &ReadOptions,
     ) -> Result<ColumnKind, DataError> {
-        if scan.is_empty() && options.missing == Missing::Impute {
-            // There is no median of it.
-            let (file, column) = (origin.file.clone(), label.clone());
-            self.warnings.push(DataWarning::Nothing { file, column });
-            return Ok(ColumnKind::Dropped);
-        }
         let warning = scan.warning(origin, label).filter(|_| !as_text);
         let far = scan.far_away(origin, label).filter(|_| !as_text);
         let unit = scan.unit(origin, label).filter(|_| !as_text);

@@ -2,10 +2,10 @@
 
 use super::file::Scanned;
 use super::find;
-use crate::ReadOptions;
 use crate::error::DataError;
 use crate::recordings::GroupBy;
 use crate::scan::ColumnScan;
+use crate::{Missing, ReadOptions};
 
 /// What a column is for.
 pub(super) enum Role {
@@ -13,7 +13,8 @@ pub(super) enum Role {
     Input,
     /// The index that other programs write first, under no name.
     RowNumbers,
-    /// What delimiters at the end of each line make.
+    /// What delimiters at the end of each line make, or an input without a value where those that
+    /// are missing are imputed.
     Nothing,
     /// Tells recordings apart.
     Group,
@@ -34,6 +35,8 @@ pub(super) struct Roles {
     /// Targets that the file itself tells: the last columns.
     targets: usize,
     unnamed_index: bool,
+    /// Whether missing values are imputed.
+    imputes: bool,
 }
 
 impl Roles {
@@ -90,7 +93,8 @@ impl Roles {
             && matches!(names.first().map(String::as_str), Some("" | "Unnamed: 0"))
             && names.len() > 2
             && names[1..used].iter().all(|name| !name.is_empty());
-        Ok(Roles { target, dropped, texts, group, weights, used, targets, unnamed_index })
+        let imputes = options.missing == Missing::Impute;
+        Ok(Roles { target, dropped, texts, group, weights, used, targets, unnamed_index, imputes })
     }
 
     /// What column number `index` of so many is for.
@@ -111,6 +115,8 @@ impl Roles {
             Role::Nothing
         } else if named || index + self.targets >= columns {
             Role::Unused
+        } else if self.imputes && scan.is_empty() {
+            Role::Nothing
         } else {
             Role::Input
         }
