@@ -82,6 +82,7 @@ mod train;
 pub mod tune;
 mod unsupervised;
 mod validation;
+mod vector;
 
 #[doc(hidden)]
 pub mod internal;

@@ -7,8 +7,12 @@
 //! through the Gram matrix (the optimal-brain-surgeon order of GPTQ, without an
 //! inverse). A coordinate descent on the levels follows.
 
+use std::ops::Range;
+
 use faer::{Mat, MatRef};
 use koan::Width;
+
+use crate::vector::{Work, dot, wide};
 
 /// Levels of one output's weights in one bank: weight = step·(2c + odd).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,16 +26,22 @@ pub struct Levels {
 impl Levels {
     /// The code u (0..2^bits) of the level nearest to `weight`.
     #[must_use]
+    #[inline(always)]
     pub fn code(self, weight: f64) -> u32 {
-        let half = 1i64 << (self.width.bits() - 1);
-        let c = ((weight / self.step - f64::from(u8::from(self.width.odd()))) / 2.0).round();
+        let half = 1i32 << (self.width.bits() - 1);
+        let c = (weight / self.step - f64::from(u8::from(self.width.odd()))) / 2.0;
         // Symmetric even levels leave the lowest one unused.
         let lowest = if self.width.odd() || half == 1 { -half } else { -half + 1 };
-        (c.clamp(lowest as f64, (half - 1) as f64) as i64 + half) as u32
+        let c = c.clamp(f64::from(lowest), f64::from(half - 1));
+        // As `round` has it, which is a call where processors of any age are compiled for.
+        let whole = c as i32;
+        let rest = c - f64::from(whole);
+        (whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5) + half) as u32
     }
 
     /// The weight that code `u` stands for.
     #[must_use]
+    #[inline(always)]
     pub fn weight(self, u: u32) -> f64 {
         f64::from(self.width.value(u)) * self.step
     }
@@ -84,31 +94,16 @@ pub fn round(
     let widest = banks.iter().map(|(_, width)| width.bits()).max().unwrap_or(0);
     // From 8 bits on clipping does not pay: the top of the list is enough.
     let reaches = if widest >= 8 { &REACHES[..3] } else { &REACHES[..] };
-    let levels: Vec<Vec<Levels>> =
-        reaches.iter().map(|&reach| steps(weights, banks, reach)).collect();
-    let columns: Vec<Vec<Levels>> = levels.iter().map(|levels| spread(banks, levels)).collect();
-    let nearest: Vec<Vec<u32>> = columns
-        .iter()
-        .map(|levels| weights.iter().zip(levels).map(|(&w, l)| l.code(w)).collect())
-        .collect();
-    let side_by_side = if reaches.len() <= FEW { attempts::<FEW> } else { attempts::<ALL> };
-    let attempts = side_by_side(weights, &columns, nearest, factor, rounding);
-    let mut best: Option<Rounded> = None;
-    for (reach, levels) in levels.iter().enumerate() {
-        for (excesses, codes) in &attempts {
-            let excess = excesses[reach];
-            if best.as_ref().is_none_or(|best| excess < best.excess) {
-                best =
-                    Some(Rounded { codes: codes[reach].clone(), levels: levels.clone(), excess });
-            }
-        }
-    }
-    let mut best = best.unwrap_or(Rounded { codes: Vec::new(), levels: Vec::new(), excess: 0.0 });
+    let mut best = best_reach(reaches, weights, banks, factor, rounding);
     if rounding == Rounding::Compensated {
-        let column_levels = spread(banks, &best.levels);
-        descend(weights, &column_levels, &mut best.codes, matrix);
-        let codes = std::slice::from_ref(&best.codes);
-        [best.excess] = excesses(weights, &[column_levels], codes, factor);
+        let columns = spread(banks, &best.levels);
+        let error = |k: usize, codes: &[u32]| columns[k].weight(codes[k]) - weights[k];
+        let errors = Mat::from_fn(weights.len(), 1, |k, _| error(k, &best.codes));
+        let mut gradient = matrix * &errors;
+        let gradient = gradient.col_as_slice_mut(0);
+        descend(&columns, &mut best.codes, gradient, matrix);
+        let errors = (0..weights.len()).map(|k| error(k, &best.codes)).collect();
+        best.excess = excesses(&[errors], factor)[0];
     }
     best
 }
@@ -133,109 +128,156 @@ pub(crate) fn spread(banks: &[(usize, Width)], levels: &[Levels]) -> Vec<Levels>
     banks.iter().zip(levels).flat_map(|(&(n, _), &l)| std::iter::repeat_n(l, n)).collect()
 }
 
-/// Reaches that go side by side through the factor, which is read once for them.
-const ALL: usize = REACHES.len();
-/// Likewise; enough for the top of the list.
-const FEW: usize = 4;
+/// The columns of a bank, and its levels with each reach.
+struct Lanes {
+    columns: Range<usize>,
+    levels: Vec<Levels>,
+}
 
-/// What each reach adds to the objective, and its codes.
-type Attempt = (Vec<f64>, Vec<Vec<u32>>);
+/// What each reach adds to the objective, and the codes of the columns with it.
+type Attempted = (Vec<f64>, Vec<Vec<u32>>);
 
-/// Rounds with each of at most `N` levels.
-fn attempts<const N: usize>(
+/// Weights that are to be rounded with each reach. They go through the factor side by side: it is
+/// read once.
+struct Attempt<'a> {
+    weights: &'a [f64],
+    lanes: &'a [Lanes],
+    reaches: usize,
+    factor: MatRef<'a, f64>,
+    rounding: Rounding,
+}
+
+/// What is best of some reaches.
+fn best_reach(
+    reaches: &[f64],
     weights: &[f64],
-    levels: &[Vec<Levels>],
-    nearest: Vec<Vec<u32>>,
+    banks: &[(usize, Width)],
     factor: MatRef<'_, f64>,
     rounding: Rounding,
-) -> Vec<Attempt> {
-    let excess = excesses::<N>(weights, levels, &nearest, factor);
-    let mut attempts = vec![(excess.to_vec(), nearest)];
+) -> Rounded {
+    let mut levels: Vec<Vec<Levels>> =
+        reaches.iter().map(|&reach| steps(weights, banks, reach)).collect();
+    let mut start = 0;
+    let mut lanes = Vec::with_capacity(banks.len());
+    for (bank, &(columns, _)) in banks.iter().enumerate() {
+        let levels = levels.iter().map(|levels| levels[bank]).collect();
+        lanes.push(Lanes { columns: start..start + columns, levels });
+        start += columns;
+    }
+    let attempt = |rounding| {
+        wide(Attempt { weights, lanes: &lanes, reaches: reaches.len(), factor, rounding })
+    };
+    // A greedy order can lose against plain rounding on a hard problem, so the plain one stays in
+    // the race.
+    let mut attempts = vec![attempt(Rounding::Nearest)];
     if rounding == Rounding::Compensated {
-        // A greedy order can lose against plain rounding on a hard problem,
-        // so the plain one stays in the race.
-        attempts.push(compensated::<N>(weights, levels, factor));
+        attempts.push(attempt(Rounding::Compensated));
     }
-    attempts
-}
-
-/// Σ column·errors of each lane, in the order of the rows.
-fn products<const N: usize>(column: impl Iterator<Item = f64>, errors: &[[f64; N]]) -> [f64; N] {
-    let mut sums = [0.0; N];
-    for (entry, errors) in column.zip(errors) {
-        for (sum, error) in sums.iter_mut().zip(errors) {
-            *sum += entry * error;
+    let (mut best, mut of_best, mut excess) = (0, 0, f64::INFINITY);
+    for reach in 0..reaches.len() {
+        for (number, (excesses, _)) in attempts.iter().enumerate() {
+            if excesses[reach] < excess {
+                (best, of_best, excess) = (reach, number, excesses[reach]);
+            }
         }
     }
-    sums
+    let codes = attempts.swap_remove(of_best).1.swap_remove(best);
+    Rounded { codes, levels: levels.swap_remove(best), excess }
 }
 
-/// Rounds from the last column to the first, each time against what is left, with each
-/// of the `levels`.
-fn compensated<const N: usize>(
-    weights: &[f64],
-    levels: &[Vec<Levels>],
-    factor: MatRef<'_, f64>,
-) -> Attempt {
-    let mut codes = vec![vec![0; weights.len()]; levels.len()];
-    let mut excesses = vec![0.0; levels.len()];
-    let mut errors = vec![[0.0; N]; weights.len()];
-    for i in (0..weights.len()).rev() {
-        let column = factor.col(i);
-        let rest = column.get(i + 1..).iter().copied();
-        let carried = products(rest, &errors[i + 1..]);
-        for (lane, levels) in levels.iter().enumerate() {
-            // Zero of (Lᵀe)_i = L_ii·(w − w*) + carried.
-            let wanted = weights[i] - carried[lane] / column[i];
-            codes[lane][i] = levels[i].code(wanted);
-            let error = levels[i].weight(codes[lane][i]) - weights[i];
-            errors[i][lane] = error;
-            excesses[lane] += (column[i] * error + carried[lane]).powi(2);
+impl Work for Attempt<'_> {
+    type Output = Attempted;
+
+    #[inline(always)]
+    fn call(self) -> Attempted {
+        match self.rounding {
+            Rounding::Nearest => self.nearest(),
+            Rounding::Compensated => self.compensated(),
         }
     }
-    (excesses, codes)
 }
 
-/// eᵀHe = ‖Lᵀe‖², for each of the `levels` and their codes.
-fn excesses<const N: usize>(
-    weights: &[f64],
-    levels: &[Vec<Levels>],
-    codes: &[Vec<u32>],
-    factor: MatRef<'_, f64>,
-) -> [f64; N] {
-    let mut errors = vec![[0.0; N]; weights.len()];
-    for (lane, (levels, codes)) in levels.iter().zip(codes).enumerate() {
-        for (k, errors) in errors.iter_mut().enumerate() {
-            errors[lane] = levels[k].weight(codes[k]) - weights[k];
-        }
+impl Attempt<'_> {
+    /// Numbers for each reach and column.
+    fn zeros<T: Clone + Default>(&self) -> Vec<Vec<T>> {
+        vec![vec![T::default(); self.weights.len()]; self.reaches]
     }
-    let mut excesses = [0.0; N];
-    for i in 0..weights.len() {
-        let sums = products(factor.col(i).get(i..).iter().copied(), &errors[i..]);
-        for (excess, sum) in excesses.iter_mut().zip(sums) {
-            *excess += sum * sum;
+
+    /// Rounds each weight by itself.
+    #[inline(always)]
+    fn nearest(&self) -> Attempted {
+        let (mut codes, mut errors) = (self.zeros(), self.zeros());
+        for Lanes { columns, levels } in self.lanes {
+            for (lane, levels) in levels.iter().enumerate() {
+                for k in columns.clone() {
+                    let code = levels.code(self.weights[k]);
+                    codes[lane][k] = code;
+                    errors[lane][k] = levels.weight(code) - self.weights[k];
+                }
+            }
+        }
+        (excesses(&errors, self.factor), codes)
+    }
+
+    /// Rounds from the last column to the first, each time against what is left.
+    #[inline(always)]
+    fn compensated(&self) -> Attempted {
+        let (mut codes, mut errors) = (self.zeros(), self.zeros());
+        let mut excesses = vec![0.0; self.reaches];
+        for Lanes { columns, levels } in self.lanes.iter().rev() {
+            for k in columns.clone().rev() {
+                let (weight, column) = (self.weights[k], entries(self.factor, k));
+                let (own, rest) = (column[k], &column[k + 1..]);
+                for (lane, levels) in levels.iter().enumerate() {
+                    let errors = &mut errors[lane];
+                    let carried = dot(rest, &errors[k + 1..]);
+                    // Zero of (Lᵀe)_k = L_kk·(w − w*) + carried.
+                    let code = levels.code(weight - carried / own);
+                    let error = levels.weight(code) - weight;
+                    (codes[lane][k], errors[k]) = (code, error);
+                    excesses[lane] += (own * error + carried).powi(2);
+                }
+            }
+        }
+        (excesses, codes)
+    }
+}
+
+/// eᵀHe = ‖Lᵀe‖² of the errors with each reach.
+#[inline(always)]
+fn excesses(errors: &[Vec<f64>], factor: MatRef<'_, f64>) -> Vec<f64> {
+    let mut excesses = vec![0.0; errors.len()];
+    for k in 0..factor.ncols() {
+        let column = &entries(factor, k)[k..];
+        for (excess, errors) in excesses.iter_mut().zip(errors) {
+            *excess += dot(column, &errors[k..]).powi(2);
         }
     }
     excesses
 }
 
-/// Moves single weights to better levels until none moves (or 20 sweeps).
-fn descend(weights: &[f64], levels: &[Levels], codes: &mut [u32], matrix: MatRef<'_, f64>) {
-    let errors = Mat::from_fn(weights.len(), 1, |k, _| levels[k].weight(codes[k]) - weights[k]);
-    let mut gradient = matrix * &errors;
+/// The entries of a column.
+fn entries(factor: MatRef<'_, f64>, column: usize) -> &[f64] {
+    let column = factor.col(column).try_as_col_major();
+    column.expect("columns of a factor are contiguous").as_slice()
+}
+
+/// Moves single weights to better levels until none moves (or 20 sweeps). `gradient`: H times the
+/// errors.
+fn descend(levels: &[Levels], codes: &mut [u32], gradient: &mut [f64], matrix: MatRef<'_, f64>) {
     for _ in 0..20 {
         let mut moved = false;
-        for k in 0..weights.len() {
+        for k in 0..codes.len() {
             let now = levels[k].weight(codes[k]);
-            let code = levels[k].code(now - gradient[(k, 0)] / matrix[(k, k)]);
+            let code = levels[k].code(now - gradient[k] / matrix[(k, k)]);
+            if code == codes[k] {
+                continue;
+            }
             let change = levels[k].weight(code) - now;
-            let gain = change * (2.0 * gradient[(k, 0)] + change * matrix[(k, k)]);
-            if code != codes[k] && gain < 0.0 {
+            if change * (2.0 * gradient[k] + change * matrix[(k, k)]) < 0.0 {
                 codes[k] = code;
-                let column = matrix.col(k);
-                for i in 0..weights.len() {
-                    gradient[(i, 0)] += change * column[i];
-                }
+                let column = matrix.col(k).iter();
+                gradient.iter_mut().zip(column).for_each(|(sum, entry)| *sum += change * entry);
                 moved = true;
             }
         }
@@ -268,6 +310,28 @@ mod tests {
                 }
                 assert_eq!(levels.code(1e9), (1 << bits) - 1);
                 assert_eq!(levels.weight(levels.code(-1e9)), -levels.weight(levels.code(1e9)));
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_those_of_rounded_numbers() {
+        for bits in Width::BITS {
+            for odd in [false, true] {
+                let levels = Levels { width: Width::new(bits, odd).unwrap(), step: 0.37 };
+                let half = f64::from(1 << (bits - 1));
+                let lowest = if odd { -half } else { 1.0 - half };
+                let edges = (-9..9).flat_map(|c| {
+                    let weight =
+                        levels.step * (2.0 * (f64::from(c) + 0.5) + f64::from(u8::from(odd)));
+                    [weight.next_down(), weight, weight.next_up()]
+                });
+                for weight in edges.chain((0..200).map(|place| 40.0 * random(6, place))) {
+                    let c = (weight / levels.step - f64::from(u8::from(odd))) / 2.0;
+                    let code = c.round().clamp(lowest, half - 1.0) + half;
+                    assert_eq!(f64::from(levels.code(weight)), code, "{bits} {odd} {weight}");
+                }
+                assert_eq!(levels.code(f64::NAN), 1 << (bits - 1));
             }
         }
     }

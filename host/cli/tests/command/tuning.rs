@@ -81,22 +81,18 @@ fn columns_of_many_texts_are_left_out_where_they_tell_nothing() {
     }
     folder.write("n.csv", csv);
     let left_out = contains("warning: column 1 (`name`) is left out: its 40 different texts");
-    let families = "--family fourier,linear --flash 300";
-    let told = folder.run(&format!("train n.csv {families} --report r.html -o m.koan"));
-    told.success().stderr(left_out.clone());
-    assert!(text(&folder.read("r.html")).contains("its 40 different texts"));
-    assert_eq!(folder.json("inspect m.koan --json")["inputs"], 1);
-    // The column may be there, or not.
-    folder.write("rows.csv", "x\n0.5\n-1\n");
-    let both = folder.output("predict m.koan rows.csv");
-    folder.write("rows.csv", "name,x\nnobody,0.5\n,-1\n");
-    assert_eq!(folder.output("predict m.koan rows.csv"), both);
-
-    let tune = format!("tune n.csv {families} --minutes 0.005 --no-clock -o front --json");
-    let found = folder.run(&tune).success().stderr(left_out);
+    let tune = "tune n.csv --family fourier,linear --flash 300 --minutes 0.005 --no-clock -o front";
+    let found = folder.run(&format!("{tune} --json")).success().stderr(left_out);
     let found: Value = serde_json::from_slice(&found.get_output().stdout).unwrap();
     for point in found["front"].as_array().unwrap() {
         let file = point["file"].as_str().unwrap();
+        assert_eq!(folder.json(&format!("inspect {file} --json"))["inputs"], 1);
+        // The column may be there, or not.
+        folder.write("rows.csv", "x\n0.5\n-1\n");
+        let both = folder.output(&format!("predict {file} rows.csv"));
+        folder.write("rows.csv", "name,x\nnobody,0.5\n,-1\n");
+        assert_eq!(folder.output(&format!("predict {file} rows.csv")), both);
+
         let blob = folder.read(file);
         assert!(point["command"].as_str().unwrap().contains(" --drop 1 "), "{point}");
         folder.json(&format!("{} --json", without_koan(&point["command"])));

@@ -7,6 +7,7 @@ use super::leaves::{Codes, Descent, Weights};
 use super::objective::{Curve, Objective};
 use super::pool::{Pool, Sample};
 use crate::parallel;
+use crate::vector::{Work, wide};
 
 /// Rows by which a fern is looked at first.
 pub(super) const FIRST_ROWS: usize = 512;
@@ -183,52 +184,60 @@ impl<'g, const L: usize> Growth<'g, L> {
 
     /// What each input gains, alone, by a comparison with each threshold: inputs × thresholds.
     fn gains_alone(&self) -> Vec<f32> {
-        let thresholds = self.pool.thresholds;
-        let of_input = |input: usize| {
-            let mut sums = vec![[0.0f32; L]; thresholds + 1];
-            for (&above, row) in self.sample.column(input).iter().zip(&self.slopes) {
-                let sum = &mut sums[usize::from(above)];
-                sum.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
-            }
-            let mut rest = [0.0; L];
-            for sum in &sums {
-                rest.iter_mut().zip(sum).for_each(|(rest, sum)| *rest += sum);
-            }
-            let none = self.gain_of(&rest, self.penalty);
-            let mut below = [0.0; L];
-            let gains = sums.into_iter().take(thresholds).map(|sum| {
-                for lane in 0..L {
-                    below[lane] += sum[lane];
-                    rest[lane] -= sum[lane];
-                }
-                self.gain_of(&below, self.penalty) + self.gain_of(&rest, self.penalty) - none
-            });
-            gains.collect::<Vec<f32>>()
-        };
-        parallel::map(self.sample.inputs(), of_input).concat()
+        parallel::map(self.sample.inputs(), |input| self.gains_of_input(input)).concat()
     }
 
-    /// What a leaf gains whose rows have these slopes and curvature in all.
-    fn gain_of(&self, leaf: &[f32; L], penalty: f32) -> f32 {
-        let squares: f32 = leaf[..L - 1].iter().map(|slope| slope * slope).sum();
-        squares / (leaf[L - 1].max(0.0) + penalty.max(f32::MIN_POSITIVE))
+    fn gains_of_input(&self, input: usize) -> Vec<f32> {
+        let thresholds = self.pool.thresholds;
+        let mut sums = vec![[0.0f32; L]; thresholds + 1];
+        for (&above, row) in self.sample.column(input).iter().zip(&self.slopes) {
+            let sum = &mut sums[usize::from(above)];
+            sum.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
+        }
+        let mut rest = [0.0; L];
+        for sum in &sums {
+            rest.iter_mut().zip(sum).for_each(|(rest, sum)| *rest += sum);
+        }
+        let none = gain(&rest, self.penalty);
+        let mut below = [0.0; L];
+        let gains = sums.into_iter().take(thresholds).map(|sum| {
+            for lane in 0..L {
+                below[lane] += sum[lane];
+                rest[lane] -= sum[lane];
+            }
+            gain(&below, self.penalty) + gain(&rest, self.penalty) - none
+        });
+        gains.collect()
     }
 
     /// What each of some ferns gains on a part of the rows.
     fn gains(&self, ferns: &[usize], rows: Range<usize>) -> Vec<(f32, usize)> {
         let penalty = self.penalty * rows.len() as f32 / self.sample.count() as f32;
         let of_fern = |&fern: &usize| {
-            let sums = self.sums(fern, rows.clone());
+            let sums = wide(Leaves { growth: self, fern, rows: rows.clone() });
             let leaves = &sums[..1 << self.pool.depth];
-            (leaves.iter().map(|leaf| self.gain_of(leaf, penalty)).sum(), fern)
+            (leaves.iter().map(|leaf| gain(leaf, penalty)).sum(), fern)
         };
         let of_run = |places: Range<usize>| ferns[places].iter().map(of_fern).collect::<Vec<_>>();
         parallel::in_runs(ferns.len(), JOB, of_run).concat()
     }
+}
 
-    /// The sums of each leaf of a fern. Four tables: neighbouring rows often come to the same
-    /// leaf, whose sum is not there yet.
-    fn sums(&self, fern: usize, rows: Range<usize>) -> Sums<L> {
+/// A fern whose leaves are looked at, on a part of the rows.
+struct Leaves<'a, 'g, const L: usize> {
+    growth: &'a Growth<'g, L>,
+    fern: usize,
+    rows: Range<usize>,
+}
+
+impl<const L: usize> Work for Leaves<'_, '_, L> {
+    type Output = Sums<L>;
+
+    /// The sums of each leaf. Four tables: neighbouring rows often come to the same leaf, whose sum
+    /// is not there yet.
+    #[inline(always)]
+    fn call(self) -> Sums<L> {
+        let Self { growth, fern, rows } = self;
         let mut tables = [[[0.0; L]; MOST_LEAVES]; 4];
         let add = |table: &mut Sums<L>, code: u8, row: &[f32; L]| {
             let leaf = &mut table[usize::from(code) % MOST_LEAVES];
@@ -236,9 +245,9 @@ impl<'g, const L: usize> Growth<'g, L> {
         };
         let mut codes = [0; BLOCK];
         let mut first = rows.start;
-        for slopes in self.slopes[rows].chunks(BLOCK) {
+        for slopes in growth.slopes[rows].chunks(BLOCK) {
             let codes = &mut codes[..slopes.len()];
-            self.pool.codes(fern, self.sample, first, codes);
+            growth.pool.codes(fern, growth.sample, first, codes);
             first += slopes.len();
             let (some, rest) = codes.as_chunks::<4>();
             let (rows, last) = slopes.as_chunks::<4>();
@@ -256,6 +265,12 @@ impl<'g, const L: usize> Growth<'g, L> {
         }
         sums
     }
+}
+
+/// What a leaf gains whose rows have these slopes and curvature in all.
+fn gain<const L: usize>(leaf: &[f32; L], penalty: f32) -> f32 {
+    let squares: f32 = leaf[..L - 1].iter().map(|slope| slope * slope).sum();
+    squares / (leaf[L - 1].max(0.0) + penalty.max(f32::MIN_POSITIVE))
 }
 
 /// Keeps the `count` ferns of the greatest values, of equal ones the first of the pool.

@@ -235,13 +235,18 @@ impl<'d> Descent<'d> {
 /// Sums of slopes and curvatures over the rows of each leaf.
 fn summed(codes: &[u8], slopes: &[[f32; 2]]) -> [[f32; 2]; MOST_LEAVES] {
     // Two tables: neighbouring rows often come to the same leaf.
-    let mut sums = [[[0.0f64; 2]; MOST_LEAVES]; 2];
-    for (row, (&code, [slope, curve])) in codes.iter().zip(slopes).enumerate() {
-        let leaf = &mut sums[row % 2][usize::from(code) % MOST_LEAVES];
-        leaf[0] += f64::from(*slope);
-        leaf[1] += f64::from(*curve);
+    let [mut even, mut odd] = [[[0.0f64; 2]; MOST_LEAVES]; 2];
+    let add = |table: &mut [[f64; 2]; MOST_LEAVES], code: u8, row: &[f32; 2]| {
+        let leaf = &mut table[usize::from(code) % MOST_LEAVES];
+        leaf.iter_mut().zip(row.map(f64::from)).for_each(|(sum, more)| *sum += more);
+    };
+    let (pairs, last) = codes.as_chunks::<2>();
+    let (rows, of_last) = slopes.as_chunks::<2>();
+    for ([first, second], [of_first, of_second]) in pairs.iter().zip(rows) {
+        add(&mut even, *first, of_first);
+        add(&mut odd, *second, of_second);
     }
-    let [even, odd] = sums;
+    last.iter().zip(of_last).for_each(|(&code, row)| add(&mut even, code, row));
     let both = |leaf: usize, part: usize| (even[leaf][part] + odd[leaf][part]) as f32;
     std::array::from_fn(|leaf| [both(leaf, 0), both(leaf, 1)])
 }

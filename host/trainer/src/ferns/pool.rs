@@ -141,6 +141,7 @@ impl Pool {
     }
 
     /// Codes of a fern for as many rows as there are places, from `first` on.
+    #[inline(always)]
     pub fn codes(&self, fern: usize, sample: &Sample, first: usize, codes: &mut [u8]) {
         codes.fill(0);
         for (bit, question) in self.questions(fern).iter().enumerate() {

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use faer::linalg::solvers::Llt;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 use super::blocks::Blocks;
 use super::conjugate::Vector;
@@ -24,6 +24,7 @@ use crate::moments::Moments;
 use crate::panels;
 use crate::parallel;
 use crate::ridge::{LinearFit, System};
+use crate::vector::{Work, wide};
 
 /// Newton steps at most.
 const STEPS: usize = 100;
@@ -299,23 +300,8 @@ impl<'d> Logistic<'d> {
     /// The same of scores, T × n.
     pub(super) fn chances_of(&self, mut chances: Mat<f64>) -> (Mat<f64>, f64, f64) {
         let runs = panels::columns(chances.as_mut(), ROWS);
-        let sums = parallel::each(runs, |run, mut part| {
-            let mut scores = vec![0.0; self.outputs];
-            let (mut losses, mut entropies) = (0.0, 0.0);
-            for (place, row) in part.as_mut().col_iter_mut().enumerate() {
-                let row = row.try_as_col_major_mut().expect("columns of a Mat are contiguous");
-                let row = row.as_slice_mut();
-                scores.copy_from_slice(row);
-                let all = probabilities(row);
-                let i = run * ROWS + place;
-                let own = own_score(&scores, self.labels[i]);
-                losses += self.weight(i) * (all - own);
-                // H(p) = ln Σ exp(s) − Σ p·s where p are the probabilities of the scores s.
-                let mean: f64 = row.iter().zip(&scores).map(|(p, score)| p * score).sum();
-                entropies += self.weight(i) * (all - mean);
-            }
-            (losses, entropies)
-        });
+        let of_run = |run: usize, part| wide(Chances { of: self, first: run * ROWS, part });
+        let sums = parallel::each(runs, of_run);
         let (loss, entropy) = sums.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
         (chances, loss, entropy)
     }
@@ -419,6 +405,36 @@ impl<'d> Logistic<'d> {
             length *= 0.5;
         }
         false
+    }
+}
+
+/// Scores of rows from `first` on, of which probabilities are made.
+struct Chances<'a, 'd> {
+    of: &'a Logistic<'d>,
+    first: usize,
+    part: MatMut<'a, f64>,
+}
+
+impl Work for Chances<'_, '_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn call(self) -> (f64, f64) {
+        let Self { of, first, part } = self;
+        let mut scores = vec![0.0; of.outputs];
+        let (mut losses, mut entropies) = (0.0, 0.0);
+        for (i, row) in (first..).zip(part.col_iter_mut()) {
+            let row = row.try_as_col_major_mut().expect("columns of a Mat are contiguous");
+            let row = row.as_slice_mut();
+            scores.copy_from_slice(row);
+            let all = probabilities(row);
+            let own = own_score(&scores, of.labels[i]);
+            losses += of.weight(i) * (all - own);
+            // H(p) = ln Σ exp(s) − Σ p·s where p are the probabilities of the scores s.
+            let mean: f64 = row.iter().zip(&scores).map(|(p, score)| p * score).sum();
+            entropies += of.weight(i) * (all - mean);
+        }
+        (losses, entropies)
     }
 }
 

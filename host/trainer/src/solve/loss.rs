@@ -1,6 +1,7 @@
 //! Losses of scores, and what solvers need of them.
 
 use crate::parallel;
+use crate::vector::exp;
 use std::ops::Range;
 
 use faer::MatRef;
@@ -50,7 +51,7 @@ impl Loss {
                 }
                 Self::Logistic => {
                     let top = (0..outputs).fold(f64::NEG_INFINITY, |m, t| m.max(row[t]));
-                    let sum: f64 = (0..outputs).map(|t| (row[t] - top).exp()).sum();
+                    let sum: f64 = (0..outputs).map(|t| exp(row[t] - top)).sum();
                     top + sum.ln() - row[label as usize]
                 }
                 Self::Hinge => {
@@ -82,29 +83,29 @@ pub(crate) fn own_score(scores: &[f64], label: u32) -> f64 {
 
 /// ln(1 + exp(z)) without overflow.
 pub(crate) fn softplus(z: f64) -> f64 {
-    z.max(0.0) + (-z.abs()).exp().ln_1p()
+    of_one(z).1
 }
 
-/// 1 / (1 + exp(−z)) without overflow.
-pub(crate) fn sigmoid(z: f64) -> f64 {
-    let e = (-z.abs()).exp();
-    if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+/// 1 / (1 + exp(−z)) and ln(1 + exp(z)), without overflow.
+#[inline(always)]
+fn of_one(z: f64) -> (f64, f64) {
+    let e = exp(-z.abs());
+    let chance = if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+    (chance, z.max(0.0) + e.ln_1p())
 }
 
 /// Probabilities of the outputs of one row, in place: logistic of one score,
 /// softmax of several; and ln Σ exp of the scores, that of the class without one included.
+#[inline(always)]
 pub(crate) fn probabilities(scores: &mut [f64]) -> f64 {
     if let [score] = scores {
-        let z = *score;
-        *score = sigmoid(z);
-        return softplus(z);
+        let (chance, all) = of_one(*score);
+        *score = chance;
+        return all;
     }
     let top = scores.iter().fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-    let mut sum = 0.0;
-    for score in scores.iter_mut() {
-        *score = (*score - top).exp();
-        sum += *score;
-    }
+    scores.iter_mut().for_each(|score| *score = exp(*score - top));
+    let sum: f64 = scores.iter().sum();
     scores.iter_mut().for_each(|score| *score /= sum);
     top + sum.ln()
 }

@@ -305,7 +305,7 @@ fn without_time_one_model_is_judged() {
 #[test]
 fn models_of_kept_features_fit_the_flash() {
     let table = digits::table().select(&(0..500).collect::<Vec<_>>());
-    let mut options = options(false, Duration::from_secs(5));
+    let mut options = options(false, Duration::from_secs(2));
     options.space.families = vec![FamilyName::Conv];
     options.limits.flash = 700;
     let found = tune(&table, Some(&table), &options, &Progress::none()).unwrap();
@@ -378,7 +378,7 @@ fn few_series_are_searched_by_their_family() {
 fn code_counts_as_flash_where_it_is_to() {
     let table = digits::table().select(&(0..120).collect::<Vec<_>>());
     let searched = |flash: usize, form: Form| {
-        let mut options = options(false, Duration::from_secs(4));
+        let mut options = options(false, Duration::from_secs(3));
         options.space.base.loss = Some(Loss::Squared);
         options.limits = Limits { code: Some(form), ..Limits::of_flash(flash) };
         options.space.families = vec![FamilyName::Fourier, FamilyName::Fern];
