@@ -124,7 +124,7 @@ fn columns_of(
     let mut found = Found::default();
     found.warnings.extend(told.map(|column| DataWarning::Index { file: file(), column }));
     found.warnings.extend(totals(&scans, |line| origin.at(line), scanned.last));
-    let mut refused = Vec::new();
+    let (mut refused, mut nothing) = (Vec::new(), Vec::new());
     for (index, (name, scan)) in names.iter().zip(scans).enumerate() {
         let label = ColumnLabel { number: index + 1, name: name.clone() };
         let stated = known.as_ref().is_some_and(|known| known.text[index]);
@@ -137,7 +137,7 @@ fn columns_of(
                 Ok(ColumnKind::Dropped)
             }
             Role::Nothing => {
-                found.warnings.push(DataWarning::Nothing { file: file(), column: label });
+                nothing.push(label);
                 Ok(ColumnKind::Dropped)
             }
             Role::Group => match scan.first_missing {
@@ -153,6 +153,7 @@ fn columns_of(
         }
     }
     DataError::of_columns(refused)?;
+    found.warnings.extend(DataWarning::of_nothing(&origin.file, nothing));
     Ok(found)
 }
 

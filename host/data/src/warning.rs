@@ -11,6 +11,9 @@ use super::no_categories::Written;
 /// Part of a column's spread that rounding may change before it is told.
 pub(crate) const ROUNDED: f64 = 1e-3;
 
+/// Columns that one warning names.
+const SHOWN: usize = 4;
+
 /// What somebody who trains on the data should know.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -247,9 +250,26 @@ pub enum DataWarning {
         /// How many labels it finds.
         labels: usize,
     },
+    /// Several columns of [`Self::Nothing`].
+    NothingInSeveral {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The columns.
+        columns: Vec<ColumnLabel>,
+    },
 }
 
 impl DataWarning {
+    /// What to say of columns without a value.
+    pub(crate) fn of_nothing(file: &str, mut columns: Vec<ColumnLabel>) -> Option<Self> {
+        let file = file.to_owned();
+        match columns.len() {
+            0 => None,
+            1 => columns.pop().map(|column| Self::Nothing { file, column }),
+            _ => Some(Self::NothingInSeveral { file, columns }),
+        }
+    }
+
     /// The same of a column that is the target.
     pub(crate) fn of_target(self) -> Self {
         match self {
@@ -432,6 +452,13 @@ impl fmt::Display for DataWarning {
                  are of recordings, `--label-from '{pattern}'` takes the names without them for the \
                  {labels} classes, such as `{found}`"
             ),
+            Self::NothingInSeveral { file, columns } => {
+                let shown: Vec<String> =
+                    columns.iter().take(SHOWN).map(ToString::to_string).collect();
+                let (shown, count) = (shown.join(", "), columns.len());
+                let more = if count > SHOWN { ", ..." } else { "" };
+                write!(f, "{file}: {count} columns have no value, and are left out: {shown}{more}")
+            }
         }
     }
 }

@@ -146,10 +146,26 @@ pub fn shown(task: &str, metric: Metric, loss: f64) -> String {
 /// # Errors
 /// A plot that cannot be drawn.
 pub fn of_search(search: &Search, verdict: &str, commands: &[String]) -> Result<String> {
+    of_search_with(search, verdict, commands, &[])
+}
+
+/// [`of_search`], with what somebody should know of the data and of the model that the verdict names.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub fn of_search_with(
+    search: &Search,
+    verdict: &str,
+    commands: &[String],
+    warnings: &[String],
+) -> Result<String> {
     let mut page = Page::new("A search for models");
     page.text(verdict);
     if search.cut {
         page.warning("The time was over before the search was.");
+    }
+    for warning in warnings {
+        page.warning(warning);
     }
     page.heading("Bytes against error");
     let caption = "The models that no other beats in bytes, error and instructions, and what else was judged.";

@@ -1,23 +1,12 @@
 //! Products of the weights of few outputs with the features of many rows.
 
-use std::iter::Sum;
-use std::ops::{AddAssign, Mul};
-
 use faer::linalg::matmul::matmul;
-use faer::traits::ComplexField;
 use faer::{Accum, Mat, MatRef, Par};
 
-/// Numbers in a vector register, at most; and partial sums of a dot product.
+use crate::vector::{Number, Work, dot, wide};
+
+/// Numbers in a vector register, at most.
 const LANES: usize = 16;
-
-/// A real number that matrices are made of.
-pub(crate) trait Number:
-    ComplexField + Copy + Default + Mul<Output = Self> + AddAssign + Sum
-{
-}
-
-impl Number for f32 {}
-impl Number for f64 {}
 
 /// Weights of K features for T outputs, laid out by what fills the registers of a product. All
 /// give the same bits.
@@ -53,10 +42,7 @@ impl<N: Number> Weights<N> {
     pub(crate) fn products(&self, part: MatRef<'_, N>) -> Mat<N> {
         let one = N::one_impl();
         match self {
-            Self::One(weights) => Mat::from_fn(1, part.ncols(), |_, row| {
-                let features = part.col(row).try_as_col_major();
-                dot(weights, features.expect("the features of a row lie together").as_slice())
-            }),
+            Self::One(weights) => wide(Dots { weights, part }),
             Self::Outputs(weights) => {
                 let mut products = Mat::zeros(weights.nrows(), part.ncols());
                 let all = weights.as_ref();
@@ -73,18 +59,25 @@ impl<N: Number> Weights<N> {
     }
 }
 
-/// Σ a·b.
-fn dot<N: Number>(a: &[N], b: &[N]) -> N {
-    let (a, rest_of_a) = a.as_chunks::<LANES>();
-    let (b, rest_of_b) = b.as_chunks::<LANES>();
-    let mut sums = [N::default(); LANES];
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
+/// The weights of one output, and the features of rows.
+struct Dots<'a, N> {
+    weights: &'a [N],
+    part: MatRef<'a, N>,
+}
+
+impl<N: Number> Work for Dots<'_, N> {
+    type Output = Mat<N>;
+
+    #[inline(always)]
+    fn call(self) -> Mat<N> {
+        let mut products = Mat::zeros(1, self.part.ncols());
+        for row in 0..self.part.ncols() {
+            let features = self.part.col(row).try_as_col_major();
+            let features = features.expect("the features of a row lie together").as_slice();
+            products[(0, row)] = dot(self.weights, features);
         }
+        products
     }
-    let rest = rest_of_a.iter().zip(rest_of_b).map(|(&a, &b)| a * b);
-    sums.into_iter().chain(rest).sum()
 }
 
 #[cfg(test)]

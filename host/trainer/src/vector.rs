@@ -1,5 +1,8 @@
 //! Hot loops for the vector units of the processor that they run on.
 
+use std::ops::{AddAssign, Mul};
+
+use faer::traits::ComplexField;
 pub(crate) use pulp::NullaryFnOnce as Work;
 
 /// What `work` makes, compiled for the widest vectors that the processor has (AVX2 on x86-64), or else
@@ -15,24 +18,39 @@ pub(crate) fn wide<W: Work>(work: W) -> W::Output {
     }
 }
 
-/// Terms of a sum that are added up by themselves.
-const LANES: usize = 8;
+/// A real number that vectors and matrices are made of.
+pub(crate) trait Number:
+    ComplexField + Copy + Default + AddAssign + Mul<Output = Self>
+{
+}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
+/// Sums of a dot product that are added up side by side.
+const LANES: usize = 16;
 
 /// Σ a·b of two slices of one length.
 #[inline(always)]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let mut add = |a: &[f64], b: &[f64]| {
-        sums.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum += a * b);
-    };
-    let (runs, last) = a.as_chunks::<LANES>();
-    let (of_runs, of_last) = b.as_chunks::<LANES>();
-    runs.iter().zip(of_runs).for_each(|(a, b)| add(a, b));
-    add(last, of_last);
-    let [a, b, c, d, e, f, g, h] = sums;
-    let [a, b, c, d] = [a + e, b + f, c + g, d + h];
-    let [a, b] = [a + c, b + d];
-    a + b
+pub(crate) fn dot<N: Number>(a: &[N], b: &[N]) -> N {
+    let (a, rest_of_a) = a.as_chunks::<LANES>();
+    let (b, rest_of_b) = b.as_chunks::<LANES>();
+    let mut sums = [N::default(); LANES];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    for ((sum, &a), &b) in sums.iter_mut().zip(rest_of_a).zip(rest_of_b) {
+        *sum += a * b;
+    }
+    let mut half = LANES / 2;
+    while half > 0 {
+        let (low, high) = sums[..2 * half].split_at_mut(half);
+        low.iter_mut().zip(high).for_each(|(low, high)| *low += *high);
+        half /= 2;
+    }
+    sums[0]
 }
 
 /// Where x·log₂e is added to this, the lowest bits are the nearest whole number.

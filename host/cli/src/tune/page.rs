@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use koan_report::of_search;
+use koan_report::of_search_with;
 use koan_trainer::tune::Outcome;
 
 use super::{recommendation, searched};
@@ -20,6 +20,9 @@ pub fn write(
 ) -> Result<()> {
     let search = searched(outcome, arguments);
     let commands: Vec<String> = (0..paths.len()).map(command).collect();
-    let page = of_search(&search, &recommendation(outcome, paths, arguments), &commands)?;
+    let verdict = recommendation(outcome, paths, arguments);
+    let best = outcome.front.get(search.recommended());
+    let warnings = best.map_or(&[][..], |best| &best.report.warnings);
+    let page = of_search_with(&search, &verdict, &commands, warnings)?;
     write_whole(path, page.as_bytes())
 }

@@ -82,7 +82,8 @@ fn columns_of_many_texts_are_left_out_where_they_tell_nothing() {
     folder.write("n.csv", csv);
     let left_out = contains("warning: column 1 (`name`) is left out: its 40 different texts");
     let tune = "tune n.csv --family fourier,linear --flash 300 --minutes 0.005 --no-clock -o front";
-    let found = folder.run(&format!("{tune} --json")).success().stderr(left_out);
+    let found = folder.run(&format!("{tune} --report r.html --json")).success().stderr(left_out);
+    assert!(text(&folder.read("r.html")).contains("its 40 different texts"));
     let found: Value = serde_json::from_slice(&found.get_output().stdout).unwrap();
     for point in found["front"].as_array().unwrap() {
         let file = point["file"].as_str().unwrap();
