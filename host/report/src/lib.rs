@@ -39,4 +39,4 @@ use error::Result;
 pub use error::Error;
 pub use origin::{Asked, File, Origin};
 pub use report::{Evaluation, Training, of_evaluation, of_training};
-pub use search::{Search, Searched, of_search, of_search_with, shown};
+pub use search::{Search, Searched, of_search, of_search_with_warnings, shown};

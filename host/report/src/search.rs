@@ -146,14 +146,14 @@ pub fn shown(task: &str, metric: Metric, loss: f64) -> String {
 /// # Errors
 /// A plot that cannot be drawn.
 pub fn of_search(search: &Search, verdict: &str, commands: &[String]) -> Result<String> {
-    of_search_with(search, verdict, commands, &[])
+    of_search_with_warnings(search, verdict, commands, &[])
 }
 
 /// [`of_search`], with what somebody should know of the data and of the model that the verdict names.
 ///
 /// # Errors
 /// A plot that cannot be drawn.
-pub fn of_search_with(
+pub fn of_search_with_warnings(
     search: &Search,
     verdict: &str,
     commands: &[String],

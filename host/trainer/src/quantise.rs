@@ -129,7 +129,7 @@ pub(crate) fn spread(banks: &[(usize, Width)], levels: &[Levels]) -> Vec<Levels>
 }
 
 /// The columns of a bank, and its levels with each reach.
-struct Lanes {
+struct BankLevels {
     columns: Range<usize>,
     levels: Vec<Levels>,
 }
@@ -141,7 +141,7 @@ type Attempted = (Vec<f64>, Vec<Vec<u32>>);
 /// read once.
 struct Attempt<'a> {
     weights: &'a [f64],
-    lanes: &'a [Lanes],
+    of_banks: &'a [BankLevels],
     reaches: usize,
     factor: MatRef<'a, f64>,
     rounding: Rounding,
@@ -158,14 +158,14 @@ fn best_reach(
     let mut levels: Vec<Vec<Levels>> =
         reaches.iter().map(|&reach| steps(weights, banks, reach)).collect();
     let mut start = 0;
-    let mut lanes = Vec::with_capacity(banks.len());
+    let mut of_banks = Vec::with_capacity(banks.len());
     for (bank, &(columns, _)) in banks.iter().enumerate() {
         let levels = levels.iter().map(|levels| levels[bank]).collect();
-        lanes.push(Lanes { columns: start..start + columns, levels });
+        of_banks.push(BankLevels { columns: start..start + columns, levels });
         start += columns;
     }
     let attempt = |rounding| {
-        wide(Attempt { weights, lanes: &lanes, reaches: reaches.len(), factor, rounding })
+        wide(Attempt { weights, of_banks: &of_banks, reaches: reaches.len(), factor, rounding })
     };
     // A greedy order can lose against plain rounding on a hard problem, so the plain one stays in
     // the race.
@@ -207,12 +207,12 @@ impl Attempt<'_> {
     #[inline(always)]
     fn nearest(&self) -> Attempted {
         let (mut codes, mut errors) = (self.zeros(), self.zeros());
-        for Lanes { columns, levels } in self.lanes {
-            for (lane, levels) in levels.iter().enumerate() {
+        for BankLevels { columns, levels } in self.of_banks {
+            for (reach, levels) in levels.iter().enumerate() {
                 for k in columns.clone() {
                     let code = levels.code(self.weights[k]);
-                    codes[lane][k] = code;
-                    errors[lane][k] = levels.weight(code) - self.weights[k];
+                    codes[reach][k] = code;
+                    errors[reach][k] = levels.weight(code) - self.weights[k];
                 }
             }
         }
@@ -224,18 +224,18 @@ impl Attempt<'_> {
     fn compensated(&self) -> Attempted {
         let (mut codes, mut errors) = (self.zeros(), self.zeros());
         let mut excesses = vec![0.0; self.reaches];
-        for Lanes { columns, levels } in self.lanes.iter().rev() {
+        for BankLevels { columns, levels } in self.of_banks.iter().rev() {
             for k in columns.clone().rev() {
                 let (weight, column) = (self.weights[k], entries(self.factor, k));
                 let (own, rest) = (column[k], &column[k + 1..]);
-                for (lane, levels) in levels.iter().enumerate() {
-                    let errors = &mut errors[lane];
+                for (reach, levels) in levels.iter().enumerate() {
+                    let errors = &mut errors[reach];
                     let carried = dot(rest, &errors[k + 1..]);
                     // Zero of (Lᵀe)_k = L_kk·(w − w*) + carried.
                     let code = levels.code(weight - carried / own);
                     let error = levels.weight(code) - weight;
-                    (codes[lane][k], errors[k]) = (code, error);
-                    excesses[lane] += (own * error + carried).powi(2);
+                    (codes[reach][k], errors[k]) = (code, error);
+                    excesses[reach] += (own * error + carried).powi(2);
                 }
             }
         }

@@ -75,9 +75,9 @@ const SERIES: [f64; 14] = [
     1.0,
 ];
 
-/// exp(x) to two units in the last place, for x of −708 to 709, and as for these beyond them. A
-/// series by Cody and Waite's reduction (1980): sums and products alone, so that loops of it become
-/// vectors, and the bits are the same on every machine, in browsers too.
+/// exp(x) to two units in the last place for x of −708 to 709; below and above, that of the nearer
+/// end. A series by Cody and Waite's reduction (1980): sums and products alone, so that loops of it
+/// become vectors, and the bits are the same on every machine, in browsers too.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     let x = x.clamp(-708.0, 709.0);

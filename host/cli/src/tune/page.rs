@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use koan_report::of_search_with;
+use koan_report::of_search_with_warnings;
 use koan_trainer::tune::Outcome;
 
 use super::{recommendation, searched};
@@ -23,6 +23,6 @@ pub fn write(
     let verdict = recommendation(outcome, paths, arguments);
     let best = outcome.front.get(search.recommended());
     let warnings = best.map_or(&[][..], |best| &best.report.warnings);
-    let page = of_search_with(&search, &verdict, &commands, warnings)?;
+    let page = of_search_with_warnings(&search, &verdict, &commands, warnings)?;
     write_whole(path, page.as_bytes())
 }

@@ -187,6 +187,7 @@ impl<'g, const L: usize> Growth<'g, L> {
         parallel::map(self.sample.inputs(), |input| self.gains_of_input(input)).concat()
     }
 
+    /// That of one input.
     fn gains_of_input(&self, input: usize) -> Vec<f32> {
         let thresholds = self.pool.thresholds;
         let mut sums = vec![[0.0f32; L]; thresholds + 1];

@@ -83,12 +83,12 @@ pub(crate) fn own_score(scores: &[f64], label: u32) -> f64 {
 
 /// ln(1 + exp(z)) without overflow.
 pub(crate) fn softplus(z: f64) -> f64 {
-    of_one(z).1
+    sigmoid_and_softplus(z).1
 }
 
 /// 1 / (1 + exp(−z)) and ln(1 + exp(z)), without overflow.
 #[inline(always)]
-fn of_one(z: f64) -> (f64, f64) {
+fn sigmoid_and_softplus(z: f64) -> (f64, f64) {
     let e = exp(-z.abs());
     let chance = if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
     (chance, z.max(0.0) + e.ln_1p())
@@ -99,7 +99,7 @@ fn of_one(z: f64) -> (f64, f64) {
 #[inline(always)]
 pub(crate) fn probabilities(scores: &mut [f64]) -> f64 {
     if let [score] = scores {
-        let (chance, all) = of_one(*score);
+        let (chance, all) = sigmoid_and_softplus(*score);
         *score = chance;
         return all;
     }
