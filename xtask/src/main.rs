@@ -47,7 +47,7 @@ enum Command {
         /// Run what the tests leave out: lints, every core, boards, other runtimes, Miri, costs, fuzzing
         #[arg(long)]
         thorough: bool,
-        /// Run those of devices, C, browsers and Python even where nothing changed since they passed
+        /// Run those that take long even where nothing changed since they passed
         #[arg(long, conflicts_with = "thorough")]
         again: bool,
     },

@@ -12,7 +12,7 @@ use anyhow::{Context, Error, Result, anyhow, ensure};
 use tempfile::NamedTempFile;
 
 use crate::machines::{CORES, MANIFEST};
-use crate::passed::Part;
+use crate::passed::{Begun, Part};
 
 /// Without atomics, floats or a heap: what builds here needs none of them.
 pub const CORTEX_M0: &str = "thumbv6m-none-eabi";
@@ -70,6 +70,28 @@ const FORMAT_AND_LINTS: [&str; 9] = [
 const TESTS: &str = "MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_MMAP_THRESHOLD_=33554432 cargo test \
      --release --workspace --features koan-wasm/json --locked";
 
+/// Those of the host's tests that take long: they train and search.
+const OF_TRAINER: Part = Part {
+    name: "tests of koan-trainer",
+    without: &[
+        "benches",
+        "docs",
+        "fuzz",
+        "host/cli",
+        "host/export",
+        "host/papers",
+        "host/report",
+        "python",
+        "wasm",
+        "xtask",
+    ],
+    programs: &[],
+};
+const OF_COMMAND: Part = Part {
+    name: "tests of koan-cli",
+    without: &["benches", "docs", "fuzz", "host/papers", "python", "wasm", "xtask"],
+    programs: &["cc --version"],
+};
 /// What the tests have beside those of the host.
 const DEVICES: Part = Part {
     name: "tests on emulated devices",
@@ -95,12 +117,13 @@ pub const IN_PYTHON: Part = Part {
 /// The tests: host, two emulated cores, node, Chromium and Python. Those of the host and of Python
 /// run beside the others, so that no core waits; what they print comes last, and the run ends with
 /// the summary of the host's, which take what time the others leave: they alone can use all cores
-/// until the end. Those of the host are always run, the others where anything changed
-/// since they passed, or if they are to be run `again`.
+/// until the end. What takes long is run where anything changed since it passed, or if it is to
+/// be run `again`; the rest of the host's tests always.
 pub fn test(again: bool) -> Result<()> {
     // What is installed meanwhile is not needed to compile for the host.
     at_once(crate::setup::run, build)?;
-    let host = Beside::start(&yielding(TESTS))?;
+    let (line, searching) = host(again)?;
+    let host = Beside::start(&yielding(&line))?;
     let xtask = std::env::current_exe()?;
     let python = IN_PYTHON.begin(again)?;
     let of_python = || Beside::start(&format!("{} python", xtask.display()));
@@ -111,7 +134,21 @@ pub fn test(again: bool) -> Result<()> {
     }
     let python =
         python.map_or(Ok(()), |(begun, tests)| tests.finish().and_then(|()| begun.passed()));
-    host.finish().and(others).and(python)
+    let host = host.finish().and_then(|()| searching.into_iter().try_for_each(Begun::passed));
+    host.and(others).and(python)
+}
+
+/// How the host's tests are run, and which of those that take long are among them. The trainer's
+/// are left out with or without the command's: without the command's alone other features would
+/// be in common, and the command would be compiled again.
+fn host(again: bool) -> Result<(String, Vec<Begun>)> {
+    let Some(trainer) = OF_TRAINER.begin(again)? else {
+        return Ok(match OF_COMMAND.begin(again)? {
+            Some(command) => (format!("{TESTS} --exclude koan-trainer"), vec![command]),
+            None => (format!("{TESTS} --exclude koan-trainer --exclude koan-cli"), Vec::new()),
+        });
+    };
+    Ok((TESTS.to_owned(), vec![trainer].into_iter().chain(OF_COMMAND.begin(true)?).collect()))
 }
 
 /// This command line, to be run where others leave time, on systems that know of such.
