@@ -22,11 +22,11 @@ class _Predictor(Reporting):
     With nothing given, the model is chosen by a short search, as ``koan train`` does, within 2,048
     bytes; the same table and options give the same bytes. ``params_`` has what makes it again.
 
-    With ``flash`` there always is a search, within these bytes. It keeps what is given, but chooses
-    ``n_features``, ``box``, ``pool``, ``shared_pool``, ``slot_bits`` and ``depth``, which are
-    errors then.
+    With ``flash``, ``ram`` or ``instructions`` there always is a search, within these limits. It keeps
+    what is given, but chooses ``n_features``, ``box``, ``pool``, ``shared_pool``, ``slot_bits`` and
+    ``depth``, which are errors then.
 
-    Without ``flash`` one of ``n_features``, ``family``, ``bits``, ``loss``, ``projection``,
+    Without limits one of ``n_features``, ``family``, ``bits``, ``loss``, ``projection``,
     ``frequency``, ``penalty``, ``box``, ``input_map``, ``relevance`` and ``linear`` ends the
     search: features are then fourier, 512, unless told. With any other parameter, such as
     ``candidates``, ``shape``, ``kernel`` and those of pooling, there is a search, which keeps it;
@@ -41,6 +41,9 @@ class _Predictor(Reporting):
     flash : bytes of the model at most, such as ``2000`` or ``"2k"``; the code comes on top
     with_code : ``fast``, which is what True says, or ``small``: the code that the model needs counts
         as ``flash``, too, about and as on a Cortex-M0, in this form
+    ram : bytes of the predictor's buffers at most
+    instructions : of a prediction at most, such as ``50_000`` or ``"50k"``, as predicted for ``core``
+    core : ``cortex-m0``, ``cortex-m3``, ``cortex-m4f``, ``cortex-m33``, ``rv32imc``, ``rv32imac``
     loss : ``auto``, ``squared``, ``logistic`` or ``hinge``; ``auto`` is searched, or squared where
         there is no search: of classes by ``family="linear"`` logistic
     projection : ``gaussian``, ``cauchy``, ``sign``, ``hadamard``, ``uniform`` or ``gamma2``
@@ -80,6 +83,9 @@ class _Predictor(Reporting):
         bits: int | None = None,
         flash: int | str | None = None,
         with_code: bool | str | None = None,
+        ram: int | str | None = None,
+        instructions: int | str | None = None,
+        core: str = "cortex-m0",
         loss: str = "auto",
         projection: str | None = None,
         frequency: float | list[float] | None = None,
@@ -113,6 +119,9 @@ class _Predictor(Reporting):
         self.bits = bits
         self.flash = flash
         self.with_code = with_code
+        self.ram = ram
+        self.instructions = instructions
+        self.core = core
         self.loss = loss
         self.projection = projection
         self.frequency = frequency
@@ -159,6 +168,9 @@ class KoanClassifier(ClassifierMixin, _Predictor):
         bits: int | None = None,
         flash: int | str | None = None,
         with_code: bool | str | None = None,
+        ram: int | str | None = None,
+        instructions: int | str | None = None,
+        core: str = "cortex-m0",
         loss: str = "auto",
         class_weight: str | dict[Any, float] | None = None,
         projection: str | None = None,
@@ -194,6 +206,9 @@ class KoanClassifier(ClassifierMixin, _Predictor):
             bits=bits,
             flash=flash,
             with_code=with_code,
+            ram=ram,
+            instructions=instructions,
+            core=core,
             loss=loss,
             projection=projection,
             frequency=frequency,

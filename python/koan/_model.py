@@ -154,6 +154,14 @@ class Model:
         """Bytes of the buffers that a prediction needs; the stack comes on top."""
         return self._blob.ram
 
+    def instructions(self, core: str = "cortex-m0") -> int:
+        """Instructions of a prediction from a row of integers, as predicted for ``core``.
+
+        ``core`` is one that ``KoanSearch`` knows. It tells orders of magnitude and what is cheaper
+        than what.
+        """
+        return self._blob.instructions(core)
+
     @property
     def task(self) -> str:
         """``classification``, ``regression`` or ``features``."""

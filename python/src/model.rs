@@ -77,6 +77,11 @@ impl Blob {
         Ok(koan_trainer::code_bytes(&self.model()?, Form::Fast))
     }
 
+    /// Instructions of a prediction from a row of integers, as predicted for a core.
+    fn instructions(&self, core: &str) -> PyResult<u64> {
+        Ok(crate::options::core_of(core)?.instructions_of(&self.model()?))
+    }
+
     #[getter]
     fn scale(&self) -> PyResult<f32> {
         Ok(self.model()?.score_scale())

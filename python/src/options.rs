@@ -34,6 +34,15 @@ const CORES: [(&str, Core); 6] = [
 const FORMS: [(&str, Form); 2] = [("fast", Form::Fast), ("small", Form::Small)];
 const WIDTHS: [u8; 5] = [2, 3, 4, 8, 16];
 
+/// The core of a name.
+pub fn core_of(name: &str) -> PyResult<Core> {
+    let known = CORES.iter().find(|(known, _)| *known == name);
+    known.map(|(_, core)| *core).ok_or_else(|| {
+        let names: Vec<&str> = CORES.iter().map(|(name, _)| *name).collect();
+        parameter("core", format!("no core {name}; there are {}", names.join(", ")))
+    })
+}
+
 /// Parameters by name; what is not there, or is None, is left open.
 pub struct Parameters<'a, 'py>(pub &'a Bound<'py, PyDict>);
 
@@ -148,11 +157,30 @@ impl Parameters<'_, '_> {
         }
     }
 
+    fn ram(&self) -> PyResult<Option<usize>> {
+        self.get("ram", "a number of bytes")
+    }
+
+    fn instructions(&self) -> PyResult<Option<u64>> {
+        self.get("instructions", "a whole number")
+    }
+
+    /// The core that instructions are predicted for.
+    fn core(&self) -> PyResult<Core> {
+        core_of(&self.get::<String>("core", "a name")?.unwrap_or_else(|| "cortex-m0".into()))
+    }
+
     /// The limits and the families to search, where something is to be searched.
     pub fn searched(&self, options: &TrainOptions) -> PyResult<Option<(Limits, Vec<FamilyName>)>> {
         let families = self.families()?;
         let flash = self.get::<usize>("flash", "a number of bytes")?;
-        if flash.is_some() {
+        let (ram, instructions) = (self.ram()?, self.instructions()?);
+        let limited = [
+            ("flash", flash.is_some()),
+            ("ram", ram.is_some()),
+            ("instructions", instructions.is_some()),
+        ];
+        if let Some((limit, _)) = limited.iter().find(|(_, given)| *given) {
             let given = [
                 ("n_features", !options.features.is_empty()),
                 ("box", options.box_c.is_some()),
@@ -162,7 +190,7 @@ impl Parameters<'_, '_> {
                 ("depth", options.depth != TrainOptions::default().depth),
             ];
             if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
-                let problem = format!("a search chooses it: leave out {name} or flash");
+                let problem = format!("a search chooses it: leave out {name} or {limit}");
                 return Err(parameter(name, problem));
             }
         }
@@ -171,8 +199,10 @@ impl Parameters<'_, '_> {
             return Err(parameter("with_code", "goes with flash"));
         }
         let open = families.is_empty() && options.is_open();
-        let flash = flash.or(open.then_some(koan_trainer::tune::USUAL_FLASH));
-        let limits = flash.map(|flash| Limits { code, ..Limits::of_flash(flash) });
+        let wanted = open || ram.is_some() || instructions.is_some();
+        let flash = flash.or(wanted.then_some(koan_trainer::tune::USUAL_FLASH));
+        let core = self.core()?;
+        let limits = flash.map(|flash| Limits { flash, code, ram, instructions, core });
         Ok(limits.map(|limits| (limits, all_if_empty(families))))
     }
 
@@ -227,20 +257,15 @@ impl Parameters<'_, '_> {
             let minutes = shortened(&minutes.to_string());
             parameter("minutes", format!("{minutes} is no time that a search could take"))
         };
-        let core = self.get::<String>("core", "a name")?.unwrap_or_else(|| "cortex-m0".into());
-        let names: Vec<&str> = CORES.iter().map(|(name, _)| *name).collect();
-        let place = names.iter().position(|name| *name == core);
         let metric = self.named("metric", &METRICS, Metric::name)?;
         Ok(TuneOptions {
             space: Space { base, families: all_if_empty(self.families()?) },
             limits: Limits {
                 flash: self.number("flash", koan_trainer::tune::FLASH, "a number of bytes")?,
                 code: self.code()?,
-                ram: self.get("ram", "a number of bytes")?,
-                instructions: self.get("instructions", "a whole number")?,
-                core: place.map(|place| CORES[place].1).ok_or_else(|| {
-                    parameter("core", format!("no core {core}; there are {}", names.join(", ")))
-                })?,
+                ram: self.ram()?,
+                instructions: self.instructions()?,
+                core: self.core()?,
             },
             metric: metric.unwrap_or(Metric::Error),
             time: time.ok_or_else(no_time)?,

@@ -178,6 +178,20 @@ def test_what_a_notebook_shows():
     assert search.score(X, y) > 0.3
 
 
+def test_instructions_and_buffers_keep_their_limits(digits):
+    X, y = digits[0][:100], digits[1][:100]
+    given = {"family": "stump", "bits": 4, "input_map": "shared"}
+    free = koan.KoanClassifier(**given, flash="2k").fit(X, y)
+    bound = koan.KoanClassifier(**given, instructions="20k", core="cortex-m3").fit(X, y)
+    assert bound.model_.instructions("cortex-m3") <= 20_000 < free.model_.instructions("cortex-m3")
+    small = koan.KoanClassifier(**given, ram=free.model_.ram).fit(X, y)
+    assert small.model_.nbytes <= 2048 and small.params_ is not None
+    with pytest.raises(ValueError, match="^n_features: .*leave out n_features or instructions$"):
+        koan.KoanClassifier(n_features=9, instructions=20_000).fit(X, y)
+    with pytest.raises(ValueError, match="^core: no core m7; there are cortex-m0, "):
+        koan.KoanClassifier(core="m7").fit(X, y)
+
+
 def test_the_code_counts_where_it_is_to(digits):
     X, y = digits[0][:100], digits[1][:100]
     given = {"family": "stump", "bits": 4, "input_map": "shared", "flash": "3.5k"}

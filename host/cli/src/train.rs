@@ -139,6 +139,8 @@ fn stream_options(arguments: &Train, files: &[PathBuf], output: &Path) -> Result
         ("--box", arguments.box_c.is_some()),
         ("--candidates", arguments.candidates.is_some()),
         ("--flash", arguments.flash.is_some()),
+        ("--ram", arguments.ram.is_some()),
+        ("--instructions", arguments.instructions.is_some()),
         ("--report", arguments.report.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {

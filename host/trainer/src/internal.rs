@@ -19,7 +19,7 @@ pub mod features {
     pub use crate::features::FeatureMap;
 }
 pub mod fit {
-    pub use crate::fit::{Judging, fit_dense, fit_loss, fit_sparse};
+    pub use crate::fit::{fit_dense, fit_loss, fit_sparse};
 }
 pub mod folds {
     pub use crate::folds::drawn_rows;

@@ -96,7 +96,7 @@ pub use options::{ConvOptions, FamilyName, Goal, Pooling, TrainOptions};
 pub use plan::GroupPlan;
 pub use point::Point;
 pub use progress::{Event, Progress};
-pub use report::{Report, Smaller};
+pub use report::{Faster, Report, Smaller};
 pub use shrink::{ShrinkOptions, Shrunk, shrink};
 pub use solve::Loss;
 pub use stream::{Checkpoint, StreamOptions, train_stream};

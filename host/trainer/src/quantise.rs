@@ -103,7 +103,7 @@ pub fn round(
         let gradient = gradient.col_as_slice_mut(0);
         descend(&columns, &mut best.codes, gradient, matrix);
         let errors = (0..weights.len()).map(|k| error(k, &best.codes)).collect();
-        best.excess = excesses(&[errors], factor)[0];
+        best.excess = wide(Excesses { errors: &[errors], factor, bound: f64::INFINITY })[0];
     }
     best
 }
@@ -134,19 +134,6 @@ struct BankLevels {
     levels: Vec<Levels>,
 }
 
-/// What each reach adds to the objective, and the codes of the columns with it.
-type Attempted = (Vec<f64>, Vec<Vec<u32>>);
-
-/// Weights that are to be rounded with each reach. They go through the factor side by side: it is
-/// read once.
-struct Attempt<'a> {
-    weights: &'a [f64],
-    of_banks: &'a [BankLevels],
-    reaches: usize,
-    factor: MatRef<'a, f64>,
-    rounding: Rounding,
-}
-
 /// What is best of some reaches.
 fn best_reach(
     reaches: &[f64],
@@ -164,96 +151,161 @@ fn best_reach(
         of_banks.push(BankLevels { columns: start..start + columns, levels });
         start += columns;
     }
-    let attempt = |rounding| {
-        wide(Attempt { weights, of_banks: &of_banks, reaches: reaches.len(), factor, rounding })
-    };
+    let (mut nearest, errors) = each_to_nearest(weights, &of_banks, reaches.len());
+    let mut best = Best { excess: f64::INFINITY, place: (0, false), codes: None };
+    if rounding == Rounding::Compensated {
+        // The one that is likely to be the best goes first, so that others are given up early.
+        let square = |reach: &usize| errors[*reach].iter().map(|error| error * error).sum::<f64>();
+        let mut order: Vec<usize> = (0..reaches.len()).collect();
+        order.sort_by(|a, b| square(a).total_cmp(&square(b)));
+        let (likely, others) = order.split_at(order.len().min(1));
+        for reaches in [likely, others] {
+            let (of_banks, bound) = (&of_banks[..], best.excess);
+            let (excesses, codes) =
+                wide(Compensation { weights, of_banks, reaches, factor, bound });
+            for ((&reach, excess), codes) in reaches.iter().zip(excesses).zip(codes) {
+                best.offer(excess, (reach, true), Some(codes));
+            }
+        }
+    }
     // A greedy order can lose against plain rounding on a hard problem, so the plain one stays in
     // the race.
-    let mut attempts = vec![attempt(Rounding::Nearest)];
-    if rounding == Rounding::Compensated {
-        attempts.push(attempt(Rounding::Compensated));
+    let excesses = wide(Excesses { errors: &errors, factor, bound: best.excess });
+    for (reach, excess) in excesses.into_iter().enumerate() {
+        best.offer(excess, (reach, false), None);
     }
-    let (mut best, mut of_best, mut excess) = (0, 0, f64::INFINITY);
-    for reach in 0..reaches.len() {
-        for (number, (excesses, _)) in attempts.iter().enumerate() {
-            if excesses[reach] < excess {
-                (best, of_best, excess) = (reach, number, excesses[reach]);
+    let Best { excess, place: (reach, _), codes } = best;
+    let codes = codes.unwrap_or_else(|| nearest.swap_remove(reach));
+    Rounded { codes, levels: levels.swap_remove(reach), excess }
+}
+
+/// The best way to round so far.
+struct Best {
+    excess: f64,
+    /// Its reach, and whether it is compensated; of ways that are as good the first.
+    place: (usize, bool),
+    /// None for each to the nearest level.
+    codes: Option<Vec<u32>>,
+}
+
+impl Best {
+    fn offer(&mut self, excess: f64, place: (usize, bool), codes: Option<Vec<u32>>) {
+        if excess < self.excess || (excess == self.excess && place < self.place) {
+            *self = Self { excess, place, codes };
+        }
+    }
+}
+
+/// The codes of weights that are rounded each by itself, and their errors, with each reach.
+fn each_to_nearest(
+    weights: &[f64],
+    of_banks: &[BankLevels],
+    reaches: usize,
+) -> (Vec<Vec<u32>>, Vec<Vec<f64>>) {
+    let mut codes = vec![vec![0; weights.len()]; reaches];
+    let mut errors = vec![vec![0.0; weights.len()]; reaches];
+    for BankLevels { columns, levels } in of_banks {
+        for ((levels, codes), errors) in levels.iter().zip(&mut codes).zip(&mut errors) {
+            for k in columns.clone() {
+                codes[k] = levels.code(weights[k]);
+                errors[k] = levels.weight(codes[k]) - weights[k];
             }
         }
     }
-    let codes = attempts.swap_remove(of_best).1.swap_remove(best);
-    Rounded { codes, levels: levels.swap_remove(best), excess }
+    (codes, errors)
 }
 
-impl Work for Attempt<'_> {
-    type Output = Attempted;
-
-    #[inline(always)]
-    fn call(self) -> Attempted {
-        match self.rounding {
-            Rounding::Nearest => self.nearest(),
-            Rounding::Compensated => self.compensated(),
-        }
-    }
+/// Rounds from the last column to the first, each time against what is left. Some reaches go through
+/// the factor side by side: it is read once. What adds more than the bound to the objective is given
+/// up.
+struct Compensation<'a> {
+    weights: &'a [f64],
+    of_banks: &'a [BankLevels],
+    reaches: &'a [usize],
+    factor: MatRef<'a, f64>,
+    bound: f64,
 }
 
-impl Attempt<'_> {
-    /// Numbers for each reach and column.
-    fn zeros<T: Clone + Default>(&self) -> Vec<Vec<T>> {
-        vec![vec![T::default(); self.weights.len()]; self.reaches]
-    }
+impl Work for Compensation<'_> {
+    /// What each of the reaches adds to the objective, infinite where it was given up, and the codes
+    /// of the columns with it.
+    type Output = (Vec<f64>, Vec<Vec<u32>>);
 
-    /// Rounds each weight by itself.
     #[inline(always)]
-    fn nearest(&self) -> Attempted {
-        let (mut codes, mut errors) = (self.zeros(), self.zeros());
-        for BankLevels { columns, levels } in self.of_banks {
-            for (reach, levels) in levels.iter().enumerate() {
-                for k in columns.clone() {
-                    let code = levels.code(self.weights[k]);
-                    codes[reach][k] = code;
-                    errors[reach][k] = levels.weight(code) - self.weights[k];
-                }
-            }
-        }
-        (excesses(&errors, self.factor), codes)
-    }
-
-    /// Rounds from the last column to the first, each time against what is left.
-    #[inline(always)]
-    fn compensated(&self) -> Attempted {
-        let (mut codes, mut errors) = (self.zeros(), self.zeros());
-        let mut excesses = vec![0.0; self.reaches];
-        for BankLevels { columns, levels } in self.of_banks.iter().rev() {
+    fn call(self) -> Self::Output {
+        let Self { weights, of_banks, reaches, factor, bound } = self;
+        let mut codes = vec![vec![0; weights.len()]; reaches.len()];
+        let mut errors = vec![vec![0.0; weights.len()]; reaches.len()];
+        let mut race = Race::new(reaches.len(), bound);
+        for BankLevels { columns, levels } in of_banks.iter().rev() {
             for k in columns.clone().rev() {
-                let (weight, column) = (self.weights[k], entries(self.factor, k));
+                let (weight, column) = (weights[k], entries(factor, k));
                 let (own, rest) = (column[k], &column[k + 1..]);
-                for (reach, levels) in levels.iter().enumerate() {
-                    let errors = &mut errors[reach];
+                for &place in &race.left {
+                    let (levels, errors) = (levels[reaches[place]], &mut errors[place]);
                     let carried = dot(rest, &errors[k + 1..]);
                     // Zero of (Lᵀe)_k = L_kk·(w − w*) + carried.
                     let code = levels.code(weight - carried / own);
                     let error = levels.weight(code) - weight;
-                    (codes[reach][k], errors[k]) = (code, error);
-                    excesses[reach] += (own * error + carried).powi(2);
+                    (codes[place][k], errors[k]) = (code, error);
+                    race.sums[place] += (own * error + carried).powi(2);
                 }
+                race.give_up();
             }
         }
-        (excesses, codes)
+        (race.sums, codes)
     }
 }
 
-/// eᵀHe = ‖Lᵀe‖² of the errors with each reach.
-#[inline(always)]
-fn excesses(errors: &[Vec<f64>], factor: MatRef<'_, f64>) -> Vec<f64> {
-    let mut excesses = vec![0.0; errors.len()];
-    for k in 0..factor.ncols() {
-        let column = &entries(factor, k)[k..];
-        for (excess, errors) in excesses.iter_mut().zip(errors) {
-            *excess += dot(column, &errors[k..]).powi(2);
-        }
+/// Sums of squares, of which those beyond a bound are given up.
+struct Race {
+    sums: Vec<f64>,
+    /// The places of those that go on.
+    left: Vec<usize>,
+    bound: f64,
+}
+
+impl Race {
+    fn new(count: usize, bound: f64) -> Self {
+        Self { sums: vec![0.0; count], left: (0..count).collect(), bound }
     }
-    excesses
+
+    #[inline(always)]
+    fn give_up(&mut self) {
+        let (sums, bound) = (&mut self.sums, self.bound);
+        self.left.retain(|&place| {
+            let beyond = sums[place] > bound;
+            if beyond {
+                sums[place] = f64::INFINITY;
+            }
+            !beyond
+        });
+    }
+}
+
+/// eᵀHe = ‖Lᵀe‖² of several errors; infinite where it is more than the bound.
+struct Excesses<'a> {
+    errors: &'a [Vec<f64>],
+    factor: MatRef<'a, f64>,
+    bound: f64,
+}
+
+impl Work for Excesses<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn call(self) -> Vec<f64> {
+        let Self { errors, factor, bound } = self;
+        let mut race = Race::new(errors.len(), bound);
+        for k in 0..factor.ncols() {
+            let column = &entries(factor, k)[k..];
+            for &place in &race.left {
+                race.sums[place] += dot(column, &errors[place][k..]).powi(2);
+            }
+            race.give_up();
+        }
+        race.sums
+    }
 }
 
 /// The entries of a column.
@@ -364,6 +416,39 @@ mod tests {
                     compensated += better;
                 }
                 assert!(compensated < 0.8 * nearest, "{bits} bits: {compensated} {nearest}");
+            }
+        }
+    }
+
+    /// What is given up would not have been the best: as if all were carried out.
+    #[test]
+    fn the_best_of_all_attempts_is_found() {
+        for (features, bits) in [(1, 2), (30, 2), (30, 3), (45, 4), (30, 8)] {
+            let mixed = Mat::from_fn(features, 2 * features, |k, row| {
+                random(1, row * features + k) + 0.5 * random(2, row)
+            });
+            let matrix = &mixed * mixed.transpose();
+            let factor = matrix.llt(Side::Lower).expect("positive definite");
+            for odd in [false, true] {
+                let width = Width::new(bits, odd).unwrap();
+                let first = features.div_ceil(2);
+                let banks = [(first, width), (features - first, width)];
+                for output in 0..10 {
+                    // Some large ones, so that clipping pays.
+                    let weight = |k: usize| random(3, output * features + k).powi(3);
+                    let weights: Vec<f64> = (0..features).map(weight).collect();
+                    for rounding in [Rounding::Nearest, Rounding::Compensated] {
+                        let found = best_reach(&REACHES, &weights, &banks, factor.L(), rounding);
+                        let of = |&reach: &f64, rounding| {
+                            best_reach(&[reach], &weights, &banks, factor.L(), rounding)
+                        };
+                        let all = REACHES.iter().map(|reach| of(reach, rounding));
+                        let first = all.reduce(|a, b| if b.excess < a.excess { b } else { a });
+                        let naive = first.unwrap();
+                        assert_eq!((found.excess, found.codes), (naive.excess, naive.codes));
+                        assert_eq!(found.levels, naive.levels);
+                    }
+                }
             }
         }
     }

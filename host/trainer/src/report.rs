@@ -98,6 +98,9 @@ pub struct Report {
     /// A much smaller model that was nearly as good, where a search found one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smaller: Option<Smaller>,
+    /// A much faster model that was nearly as good, where a search found one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faster: Option<Faster>,
     /// What a user should know.
     pub warnings: Vec<String>,
     /// What the first warnings are made from.
@@ -122,6 +125,20 @@ pub(crate) struct Doubted {
 pub struct Smaller {
     /// Its bytes: a limit that is enough for it.
     pub bytes: usize,
+    /// Its error on rows that the search held out.
+    pub held_out: f64,
+    /// That of the chosen one on the same rows.
+    pub than: f64,
+}
+
+/// A faster model than the one that a search chose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Faster {
+    /// Instructions that a prediction takes on the core of the search, as predicted: a limit that is
+    /// enough for it.
+    pub instructions: u64,
+    /// Those of the chosen one.
+    pub than_instructions: u64,
     /// Its error on rows that the search held out.
     pub held_out: f64,
     /// That of the chosen one on the same rows.
@@ -211,6 +228,7 @@ impl Report {
             fold_errors: Vec::new(),
             nameless: options.blob().has_no_room_for_names(&train.schema),
             smaller: None,
+            faster: None,
             warnings,
             doubted: Doubted::default(),
         }

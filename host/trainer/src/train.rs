@@ -11,7 +11,7 @@ use crate::blob::{HeadSpec, ModelSpec};
 use crate::check::{check, check_balanced, check_channels};
 use crate::evaluate::{Evaluation, evaluate, of_scores};
 use crate::ferns;
-use crate::fit::{Fitted, Judging, fit_dense, fit_loss, fit_parts, fit_sparse};
+use crate::fit::{Fitted, fit_dense, fit_loss, fit_parts, fit_sparse};
 use crate::head::rounded;
 use crate::options::{BlobOptions, HeadOptions};
 use crate::plan::BankPlan;
@@ -151,7 +151,7 @@ fn fit(
     let rows: Vec<usize> = (0..problem.table.rows()).collect();
     let choice = choose(problem, &rows, banks, &options.choice(problem.task()), progress)?;
     let head = options.head(problem.task());
-    let fitted = fit_head(problem, &choice.spec, &head, Judging::InTurn, progress)?;
+    let fitted = fit_head(problem, &choice.spec, &head, progress)?;
     Ok((choice, fitted))
 }
 
@@ -160,14 +160,13 @@ pub(crate) fn fit_head(
     problem: &Problem<'_>,
     spec: &ModelSpec,
     options: &HeadOptions,
-    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     if has_leaves(spec, options) {
-        return ferns::fit_ferns(problem, spec, options, judging, progress);
+        return ferns::fit_ferns(problem, spec, options, progress);
     }
     if ferns::is_open(spec) {
-        return fit_with_ferns(problem, spec, options, judging, progress);
+        return fit_with_ferns(problem, spec, options, progress);
     }
     if options.is_ridge()
         && let Some(fitted) = fit_parts(problem, spec, options, progress)?
@@ -178,7 +177,7 @@ pub(crate) fn fit_head(
         Some(candidates) => select_candidates(problem, spec, candidates, options, progress)?,
         None => spec.clone(),
     };
-    fit_all(problem, spec, options, judging, progress)
+    fit_all(problem, spec, options, progress)
 }
 
 /// Fits a head to all features of `spec`, of which no ferns are still to be chosen.
@@ -186,14 +185,11 @@ pub(crate) fn fit_all(
     problem: &Problem<'_>,
     spec: ModelSpec,
     options: &HeadOptions,
-    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     match sparse_slots(&spec) {
-        _ if has_leaves(&spec, options) => {
-            ferns::fit_ferns(problem, &spec, options, judging, progress)
-        }
-        _ if !options.is_ridge() => fit_loss(problem, spec, options, judging, progress),
+        _ if has_leaves(&spec, options) => ferns::fit_ferns(problem, &spec, options, progress),
+        _ if !options.is_ridge() => fit_loss(problem, spec, options, progress),
         Some(slot_bits) => fit_sparse(problem, spec, slot_bits, options, progress),
         None => fit_dense(problem, spec, options, progress),
     }
@@ -210,12 +206,11 @@ fn fit_with_ferns(
     problem: &Problem<'_>,
     spec: &ModelSpec,
     options: &HeadOptions,
-    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let spec = ferns::grown(problem, spec, options, progress)?;
     let options = HeadOptions { candidates: None, ..options.clone() };
-    fit_head(problem, &spec, &options, judging, progress)
+    fit_head(problem, &spec, &options, progress)
 }
 
 /// The blob of a fit with one of its heads.
@@ -266,7 +261,9 @@ pub(crate) fn conclude(
     progress.phase("writing and checking the model")?;
     let blob = encode(problem, &fitted, &fitted.compensated, options.blob())?;
     let seconds = start.elapsed().as_secs_f64();
-    let nearest = encode(problem, &fitted, &fitted.nearest, options.blob().without_rows())?;
+    // Every whole model has one.
+    let nearest = fitted.nearest.as_ref().unwrap_or(&fitted.compensated);
+    let nearest = encode(problem, &fitted, nearest, options.blob().without_rows())?;
     let judged = judge(&blob, &nearest, &fitted)?;
     let error = judged.blob.error;
     let mut report = Report {

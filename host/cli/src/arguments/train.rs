@@ -6,20 +6,25 @@ use clap::Args;
 use koan::{Form, Law};
 use koan_data::Shape;
 use koan_trainer::{
-    ConvOptions, FamilyName, Goal, GroupPlan, Limits, Loss, MapKind, Pooling, TrainOptions, tune,
+    ConvOptions, Core, FamilyName, Goal, GroupPlan, Limits, Loss, MapKind, Pooling, TrainOptions,
+    tune,
 };
 
 use super::Threads;
 use super::choices::{
-    FamilyArgument, FormArgument, LawArgument, LossArgument, MapArgument, PoolingArgument, choice,
+    CoreArgument, FamilyArgument, FormArgument, LawArgument, LossArgument, MapArgument,
+    PoolingArgument, choice,
 };
 use super::source::{Source, TaskName};
-use super::values::{bits, bytes, group, yes_no};
+use super::values::{bits, bytes, count, group, yes_no};
 
 /// Coordinates of an embedding.
 const OUTPUTS: u8 = 2;
 /// Share of normal rows that a detector may call anomalies.
 const FALSE_ALARM: f64 = 0.01;
+/// Options of models that no search chooses.
+const UNSEARCHED: [&str; 7] =
+    ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"];
 
 #[derive(Debug, Args)]
 pub struct Train {
@@ -57,14 +62,27 @@ pub struct Train {
     /// Bytes of the model, at most; k is 1024. The code comes on top. Options of the model that are
     /// not given are searched [default: 2k where no option of the model is given; else no search]
     #[arg(allow_negative_numbers = true, long, value_name = "BYTES", value_parser = bytes,
-          conflicts_with_all = ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"],
-          help_heading = "Model")]
+          conflicts_with_all = UNSEARCHED, help_heading = "Model")]
     pub flash: Option<usize>,
     /// Include the estimated code size of the runtime (Cortex-M0, fast form by default) in --flash
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true,
           default_missing_value = "fast", requires = "flash", help_heading = "Model",
           value_parser = choice::<FormArgument, Form>())]
     pub with_code: Option<Form>,
+    /// Bytes of the predictor's buffers, at most; k is 1024. The stack comes on top. Searches as
+    /// --flash does [default: no limit; of --flash 2k]
+    #[arg(allow_negative_numbers = true, long, value_name = "BYTES", value_parser = bytes,
+          conflicts_with_all = UNSEARCHED, help_heading = "Model")]
+    pub ram: Option<usize>,
+    /// Instructions of a prediction, at most, as predicted for the core; k is 1000, m a million.
+    /// Searches as --flash does
+    #[arg(allow_negative_numbers = true, long, value_name = "COUNT", value_parser = count,
+          conflicts_with_all = UNSEARCHED, help_heading = "Model")]
+    pub instructions: Option<u64>,
+    /// The core that --instructions are predicted for [default: cortex-m0]
+    #[arg(long, requires = "instructions", help_heading = "Model",
+          value_parser = choice::<CoreArgument, Core>())]
+    pub core: Option<Core>,
     /// Law of the random draws [default: by family and number of inputs]
     #[arg(long, help_heading = "Model",
           value_parser = choice::<LawArgument, Law>())]
@@ -181,13 +199,21 @@ impl Train {
     /// where they are given, or where nothing could be searched.
     pub fn searched(&self) -> Option<Limits> {
         let open = self.family.is_empty() && self.train_options().is_open();
-        let flash = self.flash.or(open.then_some(tune::USUAL_FLASH))?;
-        Some(Limits { code: self.with_code, ..Limits::of_flash(flash) })
+        let limited = self.ram.is_some() || self.instructions.is_some();
+        let flash = self.flash.or((open || limited).then_some(tune::USUAL_FLASH))?;
+        let usual = Limits::of_flash(flash);
+        Some(Limits {
+            code: self.with_code,
+            ram: self.ram,
+            instructions: self.instructions,
+            core: self.core.unwrap_or(usual.core),
+            ..usual
+        })
     }
 
     /// Whether nothing is searched, but would be if `--flash` was given as well.
     pub fn could_be_searched(&self) -> bool {
-        // What `--flash` conflicts with.
+        // Options of [`UNSEARCHED`].
         let only_without = self.features.is_empty()
             && self.box_c.is_none()
             && self.groups.is_empty()
@@ -264,8 +290,29 @@ impl Train {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use koan_trainer::{Core, Limits};
 
     use crate::arguments::{Arguments, Command};
+
+    #[test]
+    fn limits_of_ram_and_instructions_are_searched_within() {
+        let limits = |options: &str| {
+            let words = format!("koan train rows.csv -o m.koan {options}");
+            let parsed = Arguments::try_parse_from(words.split_whitespace()).ok()?;
+            let Command::Train(train) = parsed.command else { panic!("{words}") };
+            train.searched()
+        };
+        let usual = Limits::of_flash(2048);
+        let found = limits("--instructions 50k --bits 4").unwrap();
+        assert_eq!(found, Limits { instructions: Some(50_000), ..usual });
+        let found = limits("--flash 1k --ram 300 --instructions 1m --core cortex-m4f").unwrap();
+        assert_eq!((found.flash, found.ram, found.core), (1024, Some(300), Core::CortexM4F));
+        for refused in
+            ["--instructions 50k --features 10", "--ram 1k --pool 9", "--core cortex-m4f"]
+        {
+            assert!(limits(refused).is_none(), "{refused}");
+        }
+    }
 
     #[test]
     fn without_options_of_the_model_one_of_two_kilobytes_is_searched() {

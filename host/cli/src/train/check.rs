@@ -1,6 +1,6 @@
 //! Options that would be passed over are errors: who gives one thinks that it does something.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use koan_trainer::FamilyName::{self, Bin, Conv, Fern, Fourier, Maxout, Series, Stump};
 
 use crate::arguments::{ClassWeights, TaskName, Train};
@@ -29,11 +29,17 @@ fn of_tasks(arguments: &Train) -> Result<()> {
     );
     let classes = target && !matches!(source.task, Some(TaskName::Regression));
     ensure!(source.positive.is_none() || classes, "--positive goes with --task classification");
-    ensure!(
-        target || arguments.flash.is_none(),
-        "--flash searches for models that fit, which needs a target to judge them by: leave it out; \
-         fewer --features or --bits make a smaller model"
-    );
+    let limits = [
+        ("--flash", arguments.flash.is_some()),
+        ("--ram", arguments.ram.is_some()),
+        ("--instructions", arguments.instructions.is_some()),
+    ];
+    if let Some((limit, _)) = limits.iter().find(|(_, given)| *given && !target) {
+        bail!(
+            "{limit} searches for models that fit, which needs a target to judge them by: leave it \
+             out; fewer --features or --bits make a smaller model"
+        );
+    }
     ensure!(
         target || (arguments.loss.is_none() && arguments.box_c.is_none()),
         "--loss and --box are for tasks with a target"

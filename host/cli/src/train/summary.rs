@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use koan::{Form, Model};
 use koan_data::{ColumnKind, Schema};
-use koan_trainer::{Detection, Loss, Report, Smaller};
+use koan_trainer::{Detection, Faster, Loss, Report, Smaller};
 use serde_json::json;
 
 use super::numbers;
@@ -210,6 +210,17 @@ impl Summary<'_> {
                 percent(than)
             ))?;
         }
+        if let Some(Faster { instructions, than_instructions, held_out, than }) = report.faster {
+            // Two digits are enough; rounded up, so that the model keeps the limit.
+            let limit = rounded_up(instructions);
+            say_wrapped(&format!(
+                "  {limit} instructions a prediction may do (`--instructions {limit}`), {:.0} times \
+                 fewer: {} on rows that the search held out, where this model had {}",
+                than_instructions as f64 / limit as f64,
+                named_error(&report.task, held_out),
+                percent(than)
+            ))?;
+        }
         if let Some(found) = &report.baselines {
             say!("  baselines: {}", output::baselines(&report.task, found))?;
         }
@@ -300,4 +311,20 @@ fn described(detection: &Detection) -> String {
         part(detection.false_alarms, "normal rows"),
         part(detection.detected, "anomalies")
     )
+}
+
+/// A count of two digits and zeros that is no less.
+fn rounded_up(count: u64) -> u64 {
+    let unit = 10u64.pow(count.max(1).ilog10().saturating_sub(1));
+    count.div_ceil(unit) * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded_up;
+
+    #[test]
+    fn limits_of_two_digits_are_never_less() {
+        assert_eq!([1, 9, 99, 100, 101, 48_231].map(rounded_up), [1, 9, 99, 100, 110, 49_000]);
+    }
 }

@@ -19,6 +19,29 @@ fn without_koan(command: &Value) -> String {
 }
 
 #[test]
+fn train_keeps_limits_of_instructions_and_buffers() {
+    let folder = Folder::new();
+    folder.write("q.csv", quadrants(100));
+    let train = "train q.csv -o m.koan --family stump --bits 4 --map shared --relevance no";
+    let found = |limits: &str| {
+        folder.output(&format!("{train} {limits}"));
+        folder.json("inspect m.koan --json")
+    };
+    let free = found("--flash 2k");
+    let count = |found: &Value, core: &str| found["instructions"][core].as_u64().unwrap();
+    assert!(count(&free, "Cortex-M4F") > 6000);
+    let bound = found("--instructions 6k --core cortex-m4f");
+    assert!(count(&bound, "Cortex-M4F") <= 6000 && count(&bound, "Cortex-M0") > 6000);
+    assert!(found("--ram 64")["ram_bytes"].as_u64().unwrap() <= 64);
+    let fails = |limits: &str, parts: &[&str]| folder.fails(&format!("{train} {limits}"), parts);
+    fails("--ram 5", &["no model is so small: ram 5", "(--ram)"]);
+    fails("--instructions 50", &["at least about", "on a Cortex-M0 (--instructions)"]);
+    fails("--instructions 6k --stream yes", &["--instructions needs the rows in memory"]);
+    let tasks = "train q.csv -o m.koan --task embedding --instructions 6k";
+    folder.fails(tasks, &["--instructions searches", "needs a target"]);
+}
+
+#[test]
 fn the_front_keeps_its_limits_and_its_models_are_those_of_train() {
     let folder = Folder::new();
     folder.write("q.csv", quadrants(200));

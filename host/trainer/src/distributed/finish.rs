@@ -135,6 +135,7 @@ fn of_descent(plan: &Plan, descent: &Descent, progress: &Progress) -> Result<(Fi
         real_scores(&map, &fit, table, &rows)
     });
     let (spec, warnings) = (plan.spec.clone(), warnings.to_vec());
+    let nearest = Some(nearest);
     let fitted = Fitted { spec, float, nearest, compensated, calibration, lambda, warnings };
     Ok((fitted, rows))
 }

@@ -10,9 +10,9 @@ use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
 use crate::calibrate;
 use crate::features::FeatureMap;
-use crate::fit::{Fitted, Judging, hold_out, in_turn, real_scores, usual_width, widths};
+use crate::fit::{Fitted, hold_out, in_turn, real_scores, usual_width, widths};
 use crate::head::{RoundedOutput, assemble};
-use crate::options::HeadOptions;
+use crate::options::{HeadOptions, Purpose};
 use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -162,15 +162,14 @@ pub fn fit_ferns(
     problem: &Problem<'_>,
     spec: &ModelSpec,
     options: &HeadOptions,
-    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let bits = options.bits;
     let usual = usual_width(bits);
-    let splits = match judging {
-        Judging::InTurn if options.lambda.is_none() => in_turn(problem, options.seed),
-        // Among others that are judged by rows of their own, with nothing left to choose.
-        Judging::Once if options.lambda.is_some() => Vec::new(),
+    let splits = match options.purpose {
+        Purpose::Model if options.lambda.is_none() => in_turn(problem, options.seed),
+        // With nothing left to choose.
+        Purpose::Comparison if options.lambda.is_some() => Vec::new(),
         _ => vec![hold_out(problem, options.seed)],
     };
     progress.phase("computing candidates")?;
@@ -208,7 +207,7 @@ pub fn fit_ferns(
     let lambda = lambdas[best];
     let all: Vec<usize> = (0..problem.table.rows()).collect();
     // A model among many that are compared keeps the ferns of most of the rows.
-    let spec = match already.filter(|_| judging == Judging::Once) {
+    let spec = match already.filter(|_| options.purpose != Purpose::Model) {
         Some(spec) => spec,
         None => chosen(problem, spec, pool.as_ref(), &all, options, progress)?,
     };
@@ -225,18 +224,15 @@ pub fn fit_ferns(
     let compensated = compensated.expect("there is at least one width");
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
-        Target::Classes { labels: all } => {
-            if splits.is_empty() {
-                scores[best] = by_row(&compensated.weights, &rows.codes);
-                labels.clone_from(all);
-            }
+        Target::Classes { .. } if options.is_whole() => {
             let (outputs, scores) = (problem.outputs, &scores[best]);
             Some(calibrate::fit_or_warn(scores, &labels, outputs, &mut warnings))
         }
-        Target::Values(_) => None,
+        _ => None,
     };
     let compensated = compensated.head(&spec);
-    let nearest = Rounded::nearest(&real, rows.codes.leaves(), usual).head(&spec);
+    let nearest = || Rounded::nearest(&real, rows.codes.leaves(), usual).head(&spec);
+    let nearest = options.is_whole().then(nearest);
     let fit = linear(&real, rows.codes.leaves(), lambda);
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();

@@ -87,8 +87,8 @@ pub(crate) fn fit_both(
     };
     // Probabilities are of scores that were not fitted to the rows; numbers have none.
     let labels = match &problem.table.target {
-        Target::Classes { labels } => Some(labels),
-        Target::Values(_) => None,
+        Target::Classes { labels } if options.is_whole() => Some(labels),
+        _ => None,
     };
     let without_held = |lambda| labels.map(|_| system.solve(lambda));
     let (lambda, held_fit, (system, curvature, fit)) = match options.lambda {
@@ -125,7 +125,8 @@ pub(crate) fn fit_both(
         let bias = system.bias(&rounded.weights);
         rounded.head(&spec, &bias)
     };
-    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let nearest = options.is_whole().then(|| head(Rounding::Nearest));
+    let compensated = head(Rounding::Compensated);
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();
         scores(&map, &fit, table, &rows)

@@ -4,14 +4,14 @@ use faer::Mat;
 use koan::Calibration;
 
 use super::solver::{Rows, Solver, Start};
-use super::{Fitted, real_scores, usual_width};
+use super::{Fitted, real_scores, usual_width, widths};
 use crate::Error;
 use crate::blob::ModelSpec;
 use crate::calibrate;
 use crate::features::FeatureMap;
 use crate::folds::{hold_out, in_turn};
 use crate::lambda::{LAMBDAS, descend, given_or, upwards};
-use crate::options::HeadOptions;
+use crate::options::{HeadOptions, Purpose};
 use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -111,15 +111,6 @@ fn fits(turns: &[Turn<'_>]) -> Vec<LinearFit> {
     turns.iter().map(|turn| turn.at.clone()).collect()
 }
 
-/// How λ and the calibration are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judging {
-    /// By one part of the rows that is held out.
-    Once,
-    /// Where rows are few, by several parts, each held out in turn.
-    InTurn,
-}
-
 /// What rows that are held out say, and all rows to fit to.
 pub(super) struct Judged {
     pub all: Rows,
@@ -140,20 +131,26 @@ pub fn fit_loss(
     problem: &Problem<'_>,
     spec: ModelSpec,
     options: &HeadOptions,
-    judging: Judging,
     progress: &Progress,
 ) -> Result<Fitted, Error> {
     let map = FeatureMap::new(&spec)?;
-    let judged = judge(problem, &map, &spec, options, judging, progress)?;
+    let judged = judge(problem, &map, &spec, options, progress)?;
     let Judged { all, lambda, bound, mut start, calibration, mut warnings } = judged;
     progress.phase("solving")?;
     let solver = Solver::new(options.loss, &all, problem.outputs);
     let Solution { fit, convergence } = solver.solve(lambda, bound, &mut start, FINE);
     warnings.extend(convergence.warning(solver.name()));
     progress.phase("rounding the weights")?;
-    let wanted = (&spec, options.bits);
-    let bias = |weights: &Mat<f64>| solver.bias(weights, &fit);
-    let [nearest, compensated] = solver.heads(&all, &fit, wanted, bias);
+    let (nearest, compensated) = if options.is_whole() {
+        let bias = |weights: &Mat<f64>| solver.bias(weights, &fit);
+        let [nearest, compensated] = solver.heads(&all, &fit, (&spec, options.bits), bias);
+        (Some(nearest), compensated)
+    } else {
+        let shared = || solver.curvature(&all, &fit);
+        let rounded = solver.compensated(&fit, &spec, widths(options.bits), shared);
+        let bias = solver.bias(&rounded.weights, &fit);
+        (None, rounded.head(&spec, &bias))
+    };
     drop(solver);
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();
@@ -182,34 +179,42 @@ pub(crate) fn check_loss(task: Task, loss: Loss, features: usize) -> Result<(), 
 }
 
 /// The rows to fit on and those that judge, each time.
-fn splits(problem: &Problem<'_>, seed: u64, judging: Judging) -> Vec<(Vec<usize>, Vec<usize>)> {
-    match judging {
-        Judging::Once => vec![hold_out(problem, seed)],
-        Judging::InTurn => in_turn(problem, seed),
+fn splits(problem: &Problem<'_>, seed: u64, purpose: Purpose) -> Vec<(Vec<usize>, Vec<usize>)> {
+    match purpose {
+        Purpose::Model => in_turn(problem, seed),
+        Purpose::Point | Purpose::Comparison => vec![hold_out(problem, seed)],
     }
 }
 
-/// All rows, in the order in which [`judge`] has them.
-pub(super) fn all_rows(problem: &Problem<'_>, seed: u64, judging: Judging) -> Vec<usize> {
-    let splits = splits(problem, seed, judging);
+/// All rows, in the order in which [`judge`] has them for a model.
+pub(super) fn all_rows(problem: &Problem<'_>, seed: u64) -> Vec<usize> {
+    let splits = splits(problem, seed, Purpose::Model);
     splits[0].0.iter().chain(&splits[0].1).copied().collect()
 }
 
-/// Chooses λ, and calibrates, by rows that are held out.
+/// Chooses λ, and calibrates, by rows that are held out; where neither is to be done there is no
+/// fit to begin with.
 pub(super) fn judge(
     problem: &Problem<'_>,
     map: &FeatureMap,
     spec: &ModelSpec,
     options: &HeadOptions,
-    judging: Judging,
     progress: &Progress,
 ) -> Result<Judged, Error> {
     let (loss, outputs) = (options.loss, problem.outputs);
     check_loss(problem.task(), loss, map.features())?;
     let bits = options.bits;
     let bound = options.box_c.map(|c| boxed::bound(c, map.features()));
-    let splits = splits(problem, options.seed, judging);
+    // With a box the size of the weights is given: no penalty is searched.
+    let given = options.lambda.or(bound.map(|_| 0.0));
     progress.phase("computing features")?;
+    if let Some(lambda) = given.filter(|_| !options.is_whole()) {
+        let rows: Vec<usize> = (0..problem.table.rows()).collect();
+        let all = Rows::new(problem, map, &rows)?;
+        let (start, warnings) = (Start::default(), Vec::new());
+        return Ok(Judged { all, lambda, bound, start, calibration: None, warnings });
+    }
+    let splits = splits(problem, options.seed, options.purpose);
     let sides: Vec<Side> = splits
         .iter()
         .map(|(fit, held)| {
@@ -222,8 +227,6 @@ pub(super) fn judge(
     let sought = Sought { loss, bound, spec, bits };
     let mut turns: Vec<Turn<'_>> =
         sides.iter().map(|side| Turn::new(side, loss, outputs)).collect();
-    // With a box the size of the weights is given: no penalty is searched.
-    let given = options.lambda.or(bound.map(|_| 0.0));
     // Largest first: each fit starts from the one before. The two smallest are not worth
     // their time to these losses.
     let best = descend(given_or(given, &LAMBDAS[2..]).into_iter().rev(), |lambda| {
@@ -233,7 +236,7 @@ pub(super) fn judge(
     let mut chosen = best.expect("there is at least one λ");
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
-        Target::Classes { .. } => {
+        Target::Classes { .. } if options.is_whole() => {
             let (mut scores, mut labels) = (Vec::new(), Vec::new());
             for (side, fit) in sides.iter().zip(&chosen) {
                 let held = side.held.design.scores(fit.weights.as_ref(), &fit.bias);
@@ -242,7 +245,7 @@ pub(super) fn judge(
             }
             Some(calibrate::fit_or_warn(&scores, &labels, outputs, &mut warnings))
         }
-        Target::Values(_) => None,
+        _ => None,
     };
 
     progress.phase("rounding the weights")?;
@@ -290,8 +293,8 @@ mod tests {
         let banks = bank_plans(&table, &options).unwrap();
         let spec = plain(&table, &banks, &options).spec;
         let map = FeatureMap::new(&spec).unwrap();
-        let head = options.head(problem.task());
-        let judged = judge(&problem, &map, &spec, &head, Judging::Once, &Progress::none()).unwrap();
+        let head = HeadOptions { purpose: Purpose::Comparison, ..options.head(problem.task()) };
+        let judged = judge(&problem, &map, &spec, &head, &Progress::none()).unwrap();
         let start = judged.start.fit.unwrap();
         assert_eq!(start.lambda, judged.lambda);
     }

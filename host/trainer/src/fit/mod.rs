@@ -18,7 +18,7 @@ use koan_data::Table;
 pub(crate) use crate::folds::{hold_out, in_turn};
 pub use dense::fit_dense;
 pub(crate) use dense::{fit_both, fit_moments, rounded_error, scores as real_scores};
-pub use losses::{Judging, fit_loss};
+pub use losses::fit_loss;
 pub(crate) use losses::{MAX_FEATURES, check_loss};
 pub use parts::fit_parts;
 pub(crate) use parts::parts_affordable;
@@ -37,11 +37,11 @@ pub struct Fitted {
     pub spec: ModelSpec,
     /// The scores of the weights before rounding.
     pub float: FloatScores,
-    /// The head with each weight rounded to the nearest level.
-    pub nearest: HeadSpec,
+    /// The head with each weight rounded to the nearest level, of whole models.
+    pub nearest: Option<HeadSpec>,
     /// The head with rounding compensated.
     pub compensated: HeadSpec,
-    /// Calibration of class scores, from held-out rows.
+    /// Calibration of class scores, from held-out rows, of whole models.
     pub calibration: Option<koan::Calibration>,
     /// The λ of the final fit.
     pub lambda: f64,

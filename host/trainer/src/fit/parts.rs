@@ -312,7 +312,7 @@ fn finish(
         let bias = shifted(system, best.weights.as_ref(), &chosen.bias);
         best.head(&spec, &bias)
     };
-    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let (nearest, compensated) = (Some(head(Rounding::Nearest)), head(Rounding::Compensated));
     let bias = shifted(system, weights.as_ref(), &real.bias);
     let fit = LinearFit { weights, bias, lambda };
     let map = FeatureMap::new(&spec)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use faer::Mat;
 use koan::Calibration;
 
-use super::losses::{FINE, Judged, Judging, all_rows, judge};
+use super::losses::{FINE, Judged, all_rows, judge};
 use super::solver::{Rows, Solver};
 use crate::Error;
 use crate::blob::{HeadSpec, ModelSpec};
@@ -15,9 +15,6 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::ridge::LinearFit;
 use crate::solve::{Bend, Known, Logistic, Pair, Surrogate, Whole};
-
-/// How rows of the sample are held out: as in memory.
-const JUDGING: Judging = Judging::InTurn;
 
 /// A sample, as the logistic loss has it.
 pub(crate) struct Sampled {
@@ -43,7 +40,7 @@ impl Sampled {
         options: &HeadOptions,
         progress: &Progress,
     ) -> Result<(Self, Beginning), Error> {
-        let judged = judge(problem, map, spec, options, JUDGING, progress)?;
+        let judged = judge(problem, map, spec, options, progress)?;
         let Judged { all: rows, lambda, start, calibration, mut warnings, .. } = judged;
         progress.phase("solving")?;
         let outputs = problem.outputs;
@@ -59,7 +56,7 @@ impl Sampled {
 
     /// The same sample without what was begun with.
     pub fn again(problem: &Problem<'_>, map: &FeatureMap, seed: u64) -> Result<Self, Error> {
-        let rows = Rows::new(problem, map, &all_rows(problem, seed, JUDGING))?;
+        let rows = Rows::new(problem, map, &all_rows(problem, seed))?;
         let outputs = problem.outputs;
         let weights = rows.weights.as_deref();
         let known = Logistic::new(&rows.design, &rows.labels, outputs, weights).known();

@@ -130,7 +130,7 @@ pub fn fit_sparse(
             .collect();
         assemble(&spec, width, &outputs)
     };
-    let (nearest, compensated) = (head(0), head(8));
+    let (nearest, compensated) = (Some(head(0)), head(8));
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();
         let cells = Cells::new(&map.codes_of(table, &rows)?, map.codes(), slot_bits);

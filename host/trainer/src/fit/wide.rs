@@ -133,7 +133,7 @@ pub(super) fn fit_wide(
     }
     let mut warnings = Vec::new();
     let calibration = match &problem.table.target {
-        Target::Classes { labels } => {
+        Target::Classes { labels } if options.is_whole() => {
             let (mut scores, mut classes) = (Vec::new(), Vec::new());
             for (side, (_, held)) in sides.iter().zip(&splits) {
                 let fit = side.fit.solve(lambda);
@@ -143,7 +143,7 @@ pub(super) fn fit_wide(
             }
             Some(calibrate::fit_or_warn(&scores, &classes, problem.outputs, &mut warnings))
         }
-        Target::Values(_) => None,
+        _ => None,
     };
     progress.phase("rounding the weights")?;
     if options.lambda.is_none() {
@@ -159,7 +159,8 @@ pub(super) fn fit_wide(
         let bias = all.bias(best.weights.as_ref());
         best.head(&spec, &bias)
     };
-    let (nearest, compensated) = (head(Rounding::Nearest), head(Rounding::Compensated));
+    let nearest = options.is_whole().then(|| head(Rounding::Nearest));
+    let compensated = head(Rounding::Compensated);
     let float = Box::new(move |table: &Table| {
         let rows: Vec<usize> = (0..table.rows()).collect();
         real_scores(&map, &fit, table, &rows)

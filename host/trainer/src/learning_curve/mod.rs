@@ -16,9 +16,9 @@ use koan::generator::Stream;
 use crate::blob::{BankSpec, ModelSpec, whole};
 use crate::evaluate::evaluate;
 use crate::features::FeatureMap;
-use crate::fit::{Fitted, Judging, fit_moments};
+use crate::fit::{Fitted, fit_moments};
 use crate::folds::{drawn_rows, hold_out, shuffled};
-use crate::options::HeadOptions;
+use crate::options::{HeadOptions, Purpose};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::train::{encode, fit_all, has_leaves};
@@ -213,7 +213,7 @@ fn sizes(
                 continue;
             }
             progress.phase(&format!("report: {features} features, {bits} bits"))?;
-            let head = HeadOptions { bits, ..head.clone() };
+            let head = HeadOptions { bits, purpose: Purpose::Point, ..head.clone() };
             let fitted = match part.clone() {
                 Some(moments) => {
                     let map = FeatureMap::new(&smaller)?;
@@ -245,7 +245,8 @@ fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
 
 /// A fit from the rows on.
 fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &HeadOptions) -> Result<Fitted, Error> {
-    fit_all(problem, spec, options, Judging::Once, &Progress::none())
+    let options = HeadOptions { purpose: Purpose::Point, ..options.clone() };
+    fit_all(problem, spec, &options, &Progress::none())
 }
 
 /// Models of ever more training rows, each with those before and with the features, the bits

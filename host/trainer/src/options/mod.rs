@@ -13,7 +13,7 @@ use crate::series;
 use crate::solve::Loss;
 use koan_data::{Schema, Shape, Task};
 
-pub use steps::{BlobOptions, ChoiceOptions, HeadOptions};
+pub use steps::{BlobOptions, ChoiceOptions, HeadOptions, Purpose};
 
 /// A family by name, before its parameters are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,12 +42,32 @@ pub struct HeadOptions {
     pub bits: u8,
     /// Seed of the features and of every split.
     pub seed: u64,
+    /// What the head is for.
+    pub purpose: Purpose,
+}
+
+/// What a head is fitted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be kept. Where rows are few, several parts of them, each held out in turn, judge λ; class
+    /// scores are calibrated; weights are rounded each by itself, too.
+    Model,
+    /// A point of a learning curve: the same, but one part of the rows judges λ.
+    Point,
+    /// To be compared with others on rows of its own: one part of the rows judges λ, and what does
+    /// not change the scores of the compensated weights is left out.
+    Comparison,
 }
 
 impl HeadOptions {
     /// Whether the fit is ridge regression: squared errors, and no bound on the weights.
     pub(crate) fn is_ridge(&self) -> bool {
         self.loss == Loss::Squared && self.box_c.is_none()
+    }
+
+    /// Whether the fit is to be a whole model, whatever that changes beside its scores.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.purpose != Purpose::Comparison
     }
 }
 
@@ -85,6 +105,7 @@ impl TrainOptions {
             candidates: self.candidates,
             bits: self.bits_for(task),
             seed: self.seed,
+            purpose: Purpose::Model,
         }
     }
 

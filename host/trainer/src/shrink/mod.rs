@@ -15,7 +15,7 @@ use koan::{Calibration, Family, Model};
 
 use crate::blob::{BankSpec, HeadSpec, ModelSpec};
 use crate::check::{check, check_balanced};
-use crate::fit::{Fitted, Judging, fit_loss};
+use crate::fit::{Fitted, fit_loss};
 use crate::options::HeadOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -138,13 +138,7 @@ impl Base<'_> {
         progress: &Progress,
     ) -> Result<(Vec<u8>, Vec<String>), Error> {
         let options = self.head_options(attempt);
-        self.encode(fit_loss(
-            &self.problem,
-            attempt.spec.clone(),
-            &options,
-            Judging::InTurn,
-            progress,
-        )?)
+        self.encode(fit_loss(&self.problem, attempt.spec.clone(), &options, progress)?)
     }
 
     /// The blob of a fit, and its warnings.

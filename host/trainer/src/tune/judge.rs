@@ -6,7 +6,7 @@ use super::ferns::is_fern;
 use super::moves::Sized;
 use super::rank::slowness;
 use super::refine::{Refined, Refinement};
-use crate::fit::Judging;
+use crate::options::{HeadOptions, Purpose};
 use crate::parallel;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -117,8 +117,8 @@ impl Refinement<'_> {
         let spec = &specs[number.min(specs.len() - 1)];
         let table = problem.table.select(&self.folds.fit_rows(held));
         let fold = Problem::new(&table, options.balanced);
-        let head = options.head(fold.task());
-        let fitted = fit_head(&fold, spec, &head, Judging::Once, &Progress::none())?;
+        let head = HeadOptions { purpose: Purpose::Comparison, ..options.head(fold.task()) };
+        let fitted = fit_head(&fold, spec, &head, &Progress::none())?;
         let blob = encode(&fold, &fitted, &fitted.compensated, options.blob().without_rows())?;
         let table = problem.table.select(&self.folds.parts[held]);
         Ok(Judged { scores: super::scores::of(&blob, &table)?, lambda: fitted.lambda })

@@ -59,7 +59,7 @@ use crate::doubts::{beside, no_better_balanced, of_one_class};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::front::looks_better;
 use crate::progress::Progress;
-use crate::report::Smaller;
+use crate::report::{Faster, Smaller};
 use crate::solve::Loss;
 use crate::{Baselines, Error, FamilyName, Goal, Point, Report, TrainOptions, Trained};
 use koan_data::{Table, Task};
@@ -221,7 +221,7 @@ fn train_best(
     let kept = texts::choose(table, options, progress)?;
     let (table, test) = kept.of(table, test);
     let (table, test) = (&*table, test.as_deref());
-    let Best { mut point, smaller, mut nameless } = best(table, options, progress)?;
+    let Best { mut point, smaller, faster, mut nameless } = best(table, options, progress)?;
     nameless = nameless && !names::fit(&mut point, table, options.limits.flash)?;
     let fit = LastFit {
         train: table,
@@ -237,6 +237,7 @@ fn train_best(
         doubt(&mut trained.report, &point, options.metric, table)?;
     }
     trained.report.smaller = smaller;
+    trained.report.faster = faster;
     trained.report.nameless |= nameless;
     Ok((trained, point))
 }
@@ -271,15 +272,18 @@ struct Best {
     point: Point,
     /// A much smaller one that was nearly as good.
     smaller: Option<Smaller>,
+    /// A much faster one that was nearly as good.
+    faster: Option<Faster>,
     /// Whether column names were left out to save bytes.
     nameless: bool,
 }
 
 /// The best candidate of a search.
 fn best(table: &Table, options: &TuneOptions, progress: &Progress) -> Result<Best, Error> {
-    let Chosen { mut points, smaller, nameless, .. } = search(table, options, 1, progress)?;
+    let chosen = search(table, options, 1, progress)?;
+    let Chosen { mut points, smaller, faster, nameless, .. } = chosen;
     let point = points.pop().ok_or_else(nothing)?;
-    Ok(Best { point, smaller, nameless })
+    Ok(Best { point, smaller, faster, nameless })
 }
 
 fn too_small(limits: &Limits) -> Error {

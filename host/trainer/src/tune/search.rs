@@ -11,7 +11,7 @@ use super::{TuneOptions, budget, finals, names};
 use crate::front::front;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::report::Smaller;
+use crate::report::{Faster, Smaller};
 use crate::{Error, Point, check};
 use koan_data::Table;
 
@@ -33,8 +33,10 @@ const LATE: f64 = 0.05;
 const OF_THE_BEST: f64 = 0.6;
 /// Share of the time that its rungs plan for; the rest of the search refines.
 const RUNGS: f64 = 0.35;
-/// A model of this share of the bytes, whose loss is at most so many times as large, is told.
+/// A model of this share of the bytes, or of the instructions, whose loss is at most so many times as
+/// large, is told.
 const SMALLER: f64 = 0.5;
+const FASTER: f64 = 0.25;
 const ENOUGH: f64 = 1.05;
 
 /// Options on the front.
@@ -43,6 +45,7 @@ pub(super) struct Chosen {
     /// Bytes of the blob and loss of all models that were judged.
     pub judged: Vec<(usize, f64)>,
     pub smaller: Option<Smaller>,
+    pub faster: Option<Faster>,
     pub rungs: Vec<Rung>,
     pub cut: bool,
     pub nameless: bool,
@@ -148,10 +151,13 @@ pub(super) fn search_of(
         Ok((point.bytes - search.code_of(&point.options, &found.inputs)?, point.loss))
     };
     let judged = points.iter().map(of_blob).collect::<Result<Vec<_>, Error>>()?;
+    let costs: Vec<(u64, f64)> =
+        points.iter().map(|point| (point.instructions, point.loss)).collect();
     let points = front(&points, most);
     let Some(best) = points.last() else { return Err(nothing()) };
     let smaller = smaller(&judged, of_blob(best)?);
-    Ok(Chosen { points, judged, smaller, rungs: found.rungs, cut, nameless })
+    let faster = faster(&costs, (best.instructions, best.loss));
+    Ok(Chosen { points, judged, smaller, faster, rungs: found.rungs, cut, nameless })
 }
 
 /// Bytes at which models of a front are refined below the least of [`SIZES`].
@@ -194,6 +200,19 @@ pub(super) fn smaller(
     });
     let (bytes, held_out) = *enough.min_by_key(|(bytes, _)| bytes)?;
     Some(Smaller { bytes, held_out, than: its_loss })
+}
+
+/// The fastest of the models that were judged which is much faster than the best and nearly as good.
+pub(super) fn faster(
+    judged: &[(u64, f64)],
+    (its_instructions, its_loss): (u64, f64),
+) -> Option<Faster> {
+    let enough = judged.iter().filter(|&&(instructions, loss)| {
+        instructions as f64 <= FASTER * its_instructions as f64 && loss <= ENOUGH * its_loss
+    });
+    let (instructions, held_out) = *enough.min_by_key(|(instructions, _)| instructions)?;
+    let than_instructions = its_instructions;
+    Some(Faster { instructions, than_instructions, held_out, than: its_loss })
 }
 
 /// Whether no model keeps the limits.

@@ -3,7 +3,7 @@
 use super::halving::{Search, Searched};
 use super::pace::Clock;
 use super::refine::{Allowance, Refinement};
-use super::search::{rungs_of, small_sizes, smaller};
+use super::search::{faster, rungs_of, small_sizes, smaller};
 use super::*;
 use crate::folds::Folds;
 use crate::problem::Problem;
@@ -249,7 +249,7 @@ fn what_was_judged_small_grows_to_the_limit() {
 
 #[test]
 fn a_small_model_that_was_judged_best_grows_to_every_size() {
-    let table = digits::table().select(&(0..400).collect::<Vec<_>>());
+    let table = digits::table().select(&(0..600).collect::<Vec<_>>());
     let options = TuneOptions {
         limits: Limits { flash: 2000, ..options(false, Duration::ZERO).limits },
         ..options(false, Duration::from_millis(300))
@@ -444,6 +444,15 @@ fn a_much_smaller_model_that_is_nearly_as_good_is_told() {
     // Nothing is wrong, nor with fewer bytes.
     let none = [(2000, 0.0), (300, 0.0), (200, 0.01)];
     assert_eq!(smaller(&none, (2000, 0.0)).unwrap().bytes, 300);
+}
+
+#[test]
+fn a_much_faster_model_that_is_nearly_as_good_is_told() {
+    let judged = [(80_000, 0.1), (30_000, 0.1), (20_000, 0.1), (9000, 0.104), (2000, 0.2)];
+    let found = faster(&judged, (80_000, 0.1)).unwrap();
+    assert_eq!((found.instructions, found.than_instructions), (9000, 80_000));
+    assert_eq!((found.held_out, found.than), (0.104, 0.1));
+    assert_eq!(faster(&judged[..2], (80_000, 0.1)), None);
 }
 
 /// Other rows choose other ferns, which want another λ.

@@ -1,7 +1,7 @@
 //! Rows of weight n are n rows, for every loss.
 
 use koan_data::{Column, ColumnKind, Division, Format, Schema, Table, Target};
-use koan_trainer::internal::fit::{Judging, fit_dense, fit_loss, fit_sparse};
+use koan_trainer::internal::fit::{fit_dense, fit_loss, fit_sparse};
 use koan_trainer::internal::normalise::{Kind, Normaliser};
 use koan_trainer::internal::plan::realise;
 use koan_trainer::internal::problem::Problem;
@@ -71,7 +71,7 @@ fn integer_weights_equal_repeated_rows() {
                 let fitted = match (family, loss, box_c) {
                     (FamilyName::Bin, ..) => fit_sparse(&problem, spec.clone(), 3, &head, &quiet),
                     (_, Loss::Squared, None) => fit_dense(&problem, spec.clone(), &head, &quiet),
-                    _ => fit_loss(&problem, spec.clone(), &head, Judging::Once, &quiet),
+                    _ => fit_loss(&problem, spec.clone(), &head, &quiet),
                 };
                 (fitted.unwrap().float)(&weighted()).unwrap()
             };
