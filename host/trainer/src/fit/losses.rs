@@ -182,7 +182,7 @@ pub(crate) fn check_loss(task: Task, loss: Loss, features: usize) -> Result<(), 
 fn splits(problem: &Problem<'_>, seed: u64, purpose: Purpose) -> Vec<(Vec<usize>, Vec<usize>)> {
     match purpose {
         Purpose::Model => in_turn(problem, seed),
-        Purpose::Point | Purpose::Comparison => vec![hold_out(problem, seed)],
+        Purpose::LearningCurve | Purpose::Comparison => vec![hold_out(problem, seed)],
     }
 }
 

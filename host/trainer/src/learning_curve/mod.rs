@@ -213,7 +213,7 @@ fn sizes(
                 continue;
             }
             progress.phase(&format!("report: {features} features, {bits} bits"))?;
-            let head = HeadOptions { bits, purpose: Purpose::Point, ..head.clone() };
+            let head = HeadOptions { bits, purpose: Purpose::LearningCurve, ..head.clone() };
             let fitted = match part.clone() {
                 Some(moments) => {
                     let map = FeatureMap::new(&smaller)?;
@@ -245,7 +245,7 @@ fn kept(all: &[BankSpec], fewer: &[BankSpec]) -> Vec<usize> {
 
 /// A fit from the rows on.
 fn fitted(problem: &Problem<'_>, spec: ModelSpec, options: &HeadOptions) -> Result<Fitted, Error> {
-    let options = HeadOptions { purpose: Purpose::Point, ..options.clone() };
+    let options = HeadOptions { purpose: Purpose::LearningCurve, ..options.clone() };
     fit_all(problem, spec, &options, &Progress::none())
 }
 

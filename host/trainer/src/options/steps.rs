@@ -53,7 +53,7 @@ pub enum Purpose {
     /// scores are calibrated; weights are rounded each by itself, too.
     Model,
     /// A point of a learning curve: the same, but one part of the rows judges λ.
-    Point,
+    LearningCurve,
     /// To be compared with others on rows of its own: one part of the rows judges λ, and what does
     /// not change the scores of the compensated weights is left out.
     Comparison,
