@@ -22,7 +22,7 @@ use super::values::{bits, bytes, count, group, yes_no};
 const OUTPUTS: u8 = 2;
 /// Share of normal rows that a detector may call anomalies.
 const FALSE_ALARM: f64 = 0.01;
-/// Options of models that no search chooses.
+/// Options that do not go with a search within limits.
 const UNSEARCHED: [&str; 7] =
     ["features", "box_c", "groups", "pool", "shared_pool", "slot_bits", "depth"];
 
@@ -70,12 +70,12 @@ pub struct Train {
           value_parser = choice::<FormArgument, Form>())]
     pub with_code: Option<Form>,
     /// Bytes of the predictor's buffers, at most; k is 1024. The stack comes on top. Searches as
-    /// --flash does [default: no limit; of --flash 2k]
+    /// --flash does, within 2k of flash if that is not given
     #[arg(allow_negative_numbers = true, long, value_name = "BYTES", value_parser = bytes,
           conflicts_with_all = UNSEARCHED, help_heading = "Model")]
     pub ram: Option<usize>,
     /// Instructions of a prediction, at most, as predicted for the core; k is 1000, m a million.
-    /// Searches as --flash does
+    /// Searches as --flash does, within 2k of flash if that is not given
     #[arg(allow_negative_numbers = true, long, value_name = "COUNT", value_parser = count,
           conflicts_with_all = UNSEARCHED, help_heading = "Model")]
     pub instructions: Option<u64>,
