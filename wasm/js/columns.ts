@@ -189,7 +189,7 @@ function countColumns({ columns }: Schema, first: readonly string[]): boolean {
 
 /** What is missing; a model whose notes have codes does not know its columns' names. */
 function lacks(what: string, { nameCode }: Schema, lacking: string[], names: readonly string[]): string {
-  const missing = nameCode ? `${lacking.length} of the columns that the model needs` : `column \`${lacking[0]}\``;
+  const missing = nameCode ? `${lacking.length} of the columns that the model needs` : lacking[0] ? `column \`${lacking[0]}\`` : 'a column without a name';
   return `the ${what} lacks ${missing}; it has: ${names.join(', ')}`;
 }
 

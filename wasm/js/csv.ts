@@ -80,6 +80,7 @@ function told(given: string, fits: (fields: number) => boolean): { text: string;
   // A first line `sep=;`, as programs for sheets write it; saved again, it may end in more of them.
   const [line, named] = /^sep=([,;\t|: ])\1*(?=\r?(\n|$))/i.exec(given) ?? [''];
   const text = given.slice(line.length);
+  if (/^[^\n]*\r[^\n]*$/.test(text.trim())) throw new Error('its lines end in carriage returns alone, not in line feeds');
   const [header = '', row = ''] = text.split('\n', 1000).filter((line) => line.trim());
   const delimiter = named ?? delimiterOf(header.trim(), row, fits);
   if (delimiter === '|' && [header, row].every((line) => /^\|.*\|$/.test(line.trim()))) {

@@ -18,15 +18,20 @@ export function placesByName(
       throw new Error(`the model cannot tell the columns apart: ${same.join(', ')}`);
     }
   }
+  // Those without a name by their order, but for columns of nothing behind the others.
+  const nameless = columns.filter(({ name }) => !name);
+  const fields = [...names.keys()].filter((field) => !names[field]);
+  let order: Places | undefined;
+  for (let end = names.length; end >= 0 && !order && !names[end]; end--) {
+    order = placesByPosition(nameless, fields.filter((field) => field < end).length);
+  }
+  let next = 0;
   const lacking: string[] = [];
   const places = columns.map((column) => {
-    const field = own.indexOf(column.name);
-    if (field < 0) {
-      if (inputsOf(column) > 0) lacking.push(column.name);
-      return undefined;
-    }
-    own[field] = undefined;
-    return field;
+    const field = column.name ? own.indexOf(column.name) : (fields[order?.[next++] ?? -1] ?? -1);
+    if (field >= 0) return field;
+    if (inputsOf(column) > 0) lacking.push(column.name);
+    return undefined;
   });
   return { places, lacking };
 }

@@ -219,6 +219,34 @@ test('marks within names, empty fields in quotes between spaces and numbers that
   assert.deepEqual([[...table.rows], table.targets, table.lines], [[0.5, 0, 7, 1], ['x\ny', ''], [2, 4]]);
 });
 
+// As in `host/data/src/tests/columns.rs`.
+test('columns without a name are told by their order', () => {
+  for (const [header, end] of [[',b,c,', ''], [',b,,y', ''], ['a,,,y', ''], ['a,b,,', ''], [',b,,y,,', ',,']]) {
+    const [a, b, c, y] = header.split(',');
+    const of = { notes: JSON.stringify({ columns: [a, b, c, { target: y }] }), inputs: 3 };
+    const table = readTable(`${header}\n7,8,9,1${end}\n`, of);
+    assert.deepEqual([[...table.rows], table.targets], [[7, 8, 9], ['1']], header);
+    const without = [a, b, c].join(',');
+    assert.deepEqual([...readTable(`${without}\n7,8,9\n`, of).rows], [7, 8, 9], without);
+  }
+  const of = { notes: JSON.stringify({ columns: ['', 'b', '', { target: 'y' }] }), inputs: 3 };
+  assert.deepEqual([...readTable(',b,y,\n7,8,1,9\n', of).rows], [7, 8, 9]);
+  const lacks = (header) => ({ message: `the table lacks a column without a name; it has: ${header.split(',').join(', ')}` });
+  for (const header of [',b,x,y', ',,,b,y']) {
+    assert.throws(() => readTable(`${header}\n${header.replace(/[^,]*/g, '1')}\n`, of, { header: true }), lacks(header));
+  }
+});
+
+test('lines that end in carriage returns alone are told', () => {
+  const of = { notes: JSON.stringify({ columns: ['a', 'b', { target: 'y' }] }), inputs: 2 };
+  const told = { message: 'its lines end in carriage returns alone, not in line feeds' };
+  for (const text of ['a,b,y\r1,2,u\r3,4,v\r', 'sep=,\na,b,y\r1,2,u\r3,4,v\n']) {
+    assert.throws(() => readTable(text, of), told);
+  }
+  assert.deepEqual([...readTable('a,b,y\r\n1,2,u\r\n', of).rows], [1, 2]);
+  assert.deepEqual([...readTable('1,2,u\r', of).rows], [1, 2]);
+});
+
 test('an empty table says so, with progress or without', () => {
   const progress = (share) => assert.ok(share >= 0 && share <= 1, `${share}`);
   for (const text of ['', '\n', '\ufeff', ' \n\t\n']) {

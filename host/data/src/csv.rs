@@ -3,7 +3,7 @@
 use super::categories::{coded_place, one_of, place_of};
 use super::error::{ColumnLabel, DataError, Place, describe_columns, some_of};
 use super::infer::{check_names, find, leaves_out};
-use super::layout::{Layouts, looks_like_header, match_names, may_count_columns};
+use super::layout::{Layouts, looks_like_header, match_names, may_count_columns, nameless_columns};
 use super::open::Input;
 use super::recordings::GroupBy;
 use super::records::Records;
@@ -72,7 +72,7 @@ impl<'r> CsvRows<'r> {
         let fields = names.len();
         let own = schema.own_names(&names);
         let named = columns.iter().any(|c| c.inputs() > 0 && !c.name.is_empty());
-        let by_name = match_names(&columns, &own);
+        let by_name = match_names(&columns, &own, want_target);
         let by_position = layouts.of(fields);
         let guessed = || {
             (named && by_name.is_ok())
@@ -101,6 +101,7 @@ impl<'r> CsvRows<'r> {
             })
         };
         let matched = matched.map_err(|lacking| match lacking {
+            Some(name) if name.is_empty() => nameless_columns(&file, &columns, &names),
             Some(code) if schema.name_code.is_some() => {
                 let position = columns.iter().position(|column| column.name == code);
                 let foreign = own.iter().zip(&names);
@@ -207,6 +208,11 @@ impl<'r> CsvRows<'r> {
     pub fn group(&self) -> Option<&[u8]> {
         // A broken row that was passed over may lack the field.
         self.group.filter(|&f| f < self.records.len()).map(|field| self.records.field(field))
+    }
+
+    /// The column that tells recordings apart, if rows are to be windows and the file lacks it.
+    pub fn lacking_group(&self) -> Option<usize> {
+        self.needed_group.filter(|_| self.group.is_none())
     }
 
     /// Whether something stands in for a missing number of the last row.

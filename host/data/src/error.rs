@@ -373,6 +373,12 @@ pub enum DataError {
     /// Several columns that something is wrong with, each of them once, in order.
     #[error("{first}{}", also(others))]
     Columns { first: Box<DataError>, others: Vec<DataError> },
+    /// Columns without a name, of which the order does not tell which is which.
+    #[error(
+        "{file}: {found} columns have no name in the header, and {expected} had none in training: \
+         which of them is which cannot be told; write the columns as they were in training"
+    )]
+    Nameless { file: String, expected: usize, found: usize },
 }
 
 impl DataError {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::error::DataError;
 use super::header::{count_columns, whole_number};
 use super::records::Records;
 use super::scan::{Field, parse};
@@ -56,12 +57,28 @@ fn without_target(columns: &[Column]) -> [Layout; 2] {
     [layout(columns, std::slice::from_ref(&target)), layout(columns, &[target, dropped])]
 }
 
-/// Matches columns to the names in a header; fails with the name of an input that is not there.
-pub(crate) fn match_names(columns: &[Column], names: &[String]) -> Result<Layout, String> {
+/// Matches columns to the names in a header, those without a name by their order; fails with the name
+/// of an input that is not there, which is empty where the order does not tell.
+pub(crate) fn match_names(
+    columns: &[Column],
+    names: &[String],
+    want_target: bool,
+) -> Result<Layout, String> {
     let fields: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let nameless: Vec<usize> = (0..names.len()).filter(|&at| names[at].is_empty()).collect();
+    let of_order: Vec<Column> = columns.iter().filter(|c| c.name.is_empty()).cloned().collect();
+    let layouts = Layouts::new(&of_order, want_target);
+    // Programs for sheets write columns of nothing behind the others.
+    let behind = names.iter().rev().take_while(|name| name.is_empty()).count();
+    let known = (0..=behind).find_map(|behind| layouts.of(nameless.len() - behind));
+    let mut of_order = known.into_iter().flatten();
     let mut layout = Layout::with_capacity(columns.len());
     for column in columns {
-        let field = fields.get(column.name.as_str()).copied();
+        let field = if column.name.is_empty() {
+            of_order.next().and_then(|place| place.map(|place| nameless[place]))
+        } else {
+            fields.get(column.name.as_str()).copied()
+        };
         let optional = matches!(column.kind, ColumnKind::Target | ColumnKind::Dropped);
         if field.is_none() && !optional {
             return Err(column.name.clone());
@@ -69,6 +86,13 @@ pub(crate) fn match_names(columns: &[Column], names: &[String]) -> Result<Layout
         layout.push(field);
     }
     Ok(layout)
+}
+
+/// Columns without a name, of which the order does not tell which is which.
+pub(crate) fn nameless_columns(file: &str, columns: &[Column], names: &[String]) -> DataError {
+    let expected = columns.iter().filter(|column| column.name.is_empty()).count();
+    let found = names.iter().filter(|name| name.is_empty()).count();
+    DataError::Nameless { file: file.to_owned(), expected, found }
 }
 
 /// Whether the first line may be the columns' numbers, counting up. Where columns are texts, those

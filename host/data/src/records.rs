@@ -102,7 +102,8 @@ impl<'r> Records<'r> {
                 return Err(DataError::Malformed { file: origin.file, problem: problem.into() });
             }
             Container::Text | Container::Svmlight | Container::Idx => {
-                let head = input.head.trim_ascii_end();
+                let told = named_delimiter(&mut input, options);
+                let head = input.head.trim_ascii();
                 if head.contains(&b'\r') && !head.contains(&b'\n') {
                     let problem = "its lines end in carriage returns alone, not in line feeds";
                     return Err(DataError::Malformed {
@@ -110,7 +111,6 @@ impl<'r> Records<'r> {
                         problem: problem.into(),
                     });
                 }
-                let told = named_delimiter(&mut input, options);
                 let delimiter = told.unwrap_or_else(|| delimiter(&input, options, fits));
                 check_frame(&input, options, delimiter)?;
                 let guess = options.delimiter.is_none() && told.is_none();

@@ -456,6 +456,12 @@ impl<'r> RowReader<'r> {
         if matches!(&self.rows, Some(Rows::Csv(rows)) if rows.by_position()) {
             warnings.push(DataWarning::ByPosition { file: self.source.clone() });
         }
+        if let Some(Rows::Csv(rows)) = &self.rows
+            && let Some(column) = rows.lacking_group()
+        {
+            let (file, column) = (self.source.clone(), self.schema.label(column));
+            warnings.push(DataWarning::NoGroup { file, column });
+        }
         let without_target = self.without_target.clone();
         warnings.extend(without_target.map(|(place, rows)| DataWarning::NoTarget { place, rows }));
         warnings.extend(self.unlisted.iter().map(|(&(column, _), (unlisted, text))| {

@@ -257,6 +257,13 @@ pub enum DataWarning {
         /// The columns.
         columns: Vec<ColumnLabel>,
     },
+    /// Rows that lack the column which tells recordings apart.
+    NoGroup {
+        /// The file, or the first of them and how many more.
+        file: String,
+        /// The column.
+        column: ColumnLabel,
+    },
 }
 
 impl DataWarning {
@@ -430,6 +437,11 @@ impl fmt::Display for DataWarning {
                 f,
                 "{place}: the last line, and {columns} columns have a number in it that is many times \
                  as large as all others: if it is a line of totals, delete it"
+            ),
+            Self::NoGroup { file, column } => write!(
+                f,
+                "{file}: {column} is missing, which tells recordings apart: windows may reach from \
+                 one into the next"
             ),
             Self::ByPosition { file } => write!(
                 f,

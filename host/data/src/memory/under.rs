@@ -8,7 +8,7 @@ use crate::categories::{FEW, coded_place, one_of, place_of};
 use crate::error::{ColumnLabel, DataError, describe_columns};
 use crate::fill::list;
 use crate::infer::check_names;
-use crate::layout::{Layout, match_names, of_all_inputs, of_inputs};
+use crate::layout::{Layout, match_names, nameless_columns, of_all_inputs, of_inputs};
 use crate::open::Origin;
 use crate::scan::is_padded;
 use crate::{Column, ColumnKind, Division, Format, Missing, Schema, Table, Target};
@@ -295,10 +295,13 @@ fn layout(schema: &Schema, names: &[String]) -> Result<Layout, DataError> {
         let own = schema.own_names(names);
         check_names(&origin, names)?;
         schema.check_coded(&origin, names, &own)?;
-        return match_names(columns, &own).map_err(|wanted| DataError::NoColumn {
-            file: file(),
-            columns: describe_columns(&wanted, names),
-            wanted,
+        return match_names(columns, &own, false).map_err(|wanted| match wanted.is_empty() {
+            true => nameless_columns(&file(), columns, names),
+            false => DataError::NoColumn {
+                file: file(),
+                columns: describe_columns(&wanted, names),
+                wanted,
+            },
         });
     }
     // Whoever has rows in memory gives the inputs, or all but the target: a search may have left

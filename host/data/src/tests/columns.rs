@@ -189,6 +189,42 @@ fn an_index_without_a_name_is_left_out() {
     }
 }
 
+/// Two of them are not one column, and the target is none of the inputs.
+#[test]
+fn columns_without_a_name_are_told_by_their_order() {
+    let body = "1.5,2,3.5,0.25\n1.5,3,4.5,0.5\n2.5,2,5.5,0.75\n";
+    for (header, end) in
+        [(",b,c,", ""), (",b,,y", ""), ("a,,,y", ""), ("a,b,,", ""), (",b,,y,,", ",,")]
+    {
+        let text = format!("{header}\n{}", body.replace('\n', &format!("{end}\n")));
+        let table = read_text(text, &options()).unwrap();
+        assert_eq!(table.values, [1.5, 2.0, 3.5, 1.5, 3.0, 4.5, 2.5, 2.0, 5.5], "{header}");
+        let schema = through_json(&table.schema);
+        let rows = |text: &str| stream(text, &schema).map(|rows| rows[0].1.clone());
+        assert_eq!(
+            rows(&format!("{header}\n7,8,9,1{end}\n")).unwrap(),
+            [7.0, 8.0, 9.0],
+            "{header}"
+        );
+        let without = header.trim_end_matches(end).rsplit_once(',').unwrap().0;
+        assert_eq!(rows(&format!("{without}\n7,8,9\n")).unwrap(), [7.0, 8.0, 9.0], "{without}");
+    }
+    let text = format!(",b,,y\n{body}");
+    let schema = through_json(&read_text(text, &options()).unwrap().schema);
+    for (header, found) in [(",b,y,", 2), (",b,x,y", 1), (",,,b,y", 3)] {
+        let row = vec!["1"; header.split(',').count()].join(",");
+        let read = stream(format!("{header}\n{row}\n"), &schema);
+        let expected = format!(
+            "standard input: {found} columns have no name in the header, and 2 had none in training: which of \
+             them is which cannot be told; write the columns as they were in training"
+        );
+        match found {
+            2 => assert_eq!(read.unwrap()[0].1, [1.0; 3]),
+            _ => assert_eq!(read.unwrap_err(), expected),
+        }
+    }
+}
+
 #[test]
 fn columns_that_number_the_rows() {
     let warnings = |first: &dyn Fn(usize) -> String| -> Vec<String> {

@@ -160,6 +160,24 @@ fn rows_without_a_group_are_refused() {
     }
 }
 
+/// Samples to predict may be of one recording; that they may not be is told.
+#[test]
+fn samples_without_the_column_of_recordings_are_told() {
+    let text = "x,who,y\n1,ann,u\n2,ann,u\n3,bob,v\n4,bob,v\n";
+    let window = Some(Window { samples: 2, stride: 2 });
+    let options = ReadOptions { group: Some("who".into()), window, ..options() };
+    let schema = through_json(&read_text(text, &options).unwrap().schema);
+    let told = |text: &str| {
+        let mut reader = rows_from(text.as_bytes(), "a.csv", &schema, &options).unwrap();
+        assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 1);
+        reader.left_out().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(told("x,who\n1,ann\n2,ann\n").is_empty());
+    let expected = "a.csv: column 2 (`who`) is missing, which tells recordings apart: windows may \
+                    reach from one into the next";
+    assert_eq!(told("x\n1\n2\n"), [expected]);
+}
+
 #[test]
 fn recordings_that_cannot_be() {
     let (files, paths) = folders();

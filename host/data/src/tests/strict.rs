@@ -114,6 +114,7 @@ fn lines_of_bounded_length() {
 fn lines_that_end_in_carriage_returns_alone() {
     let told = read_text("a,b,y\r1,2,u\r3,4,v\r", &options()).unwrap_err();
     assert_eq!(told, "t.csv: its lines end in carriage returns alone, not in line feeds");
+    assert_eq!(read_text("sep=,\na,b,y\r1,2,u\r3,4,v\n", &options()).unwrap_err(), told);
     let schema = read_text("a,b,y\r\n1,2,u\r\n3,4,v", &options()).unwrap().schema;
     assert!(stream("a,b\r1,2\r", &schema).unwrap_err().contains("carriage returns"));
     assert_eq!(stream("1,2\r", &schema).unwrap().len(), 1);
