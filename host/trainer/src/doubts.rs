@@ -28,6 +28,9 @@ pub(crate) fn of(report: &Report, train: &Table, balanced: Option<[f64; 2]>) -> 
     // A sample of streamed rows may lack what the others have.
     if train.rows() == report.train_rows {
         doubts.extend(unseen(train));
+        doubts.extend(of_classes(train, 1).map(|names| {
+            format!("a single training row is of the class {names}: it can hardly be learned")
+        }));
     }
     if let Some(baselines) = report.baselines {
         doubts.extend(match balanced {
@@ -133,16 +136,21 @@ pub(crate) fn no_better_balanced(error: f64, constant: f64) -> Option<String> {
     })
 }
 
-/// Classes that no training row has.
-fn unseen(train: &Table) -> Option<String> {
+/// The names of classes that so many training rows have.
+fn of_classes(train: &Table, rows: usize) -> Option<String> {
     let Target::Classes { labels } = &train.target else { return None };
     let classes = &train.schema.classes;
-    let mut seen = vec![false; classes.len()];
-    labels.iter().for_each(|&label| seen[label as usize] = true);
-    let missing: Vec<&str> =
-        classes.iter().zip(seen).filter(|(_, seen)| !seen).map(|(name, _)| name.as_str()).collect();
-    let more = if missing.len() > NAMED { ", ..." } else { "" };
-    let names = missing[..missing.len().min(NAMED)].join(", ");
+    let mut counts = vec![0; classes.len()];
+    labels.iter().for_each(|&label| counts[label as usize] += 1);
+    let counted = classes.iter().zip(counts).filter(|&(_, count)| count == rows);
+    let names: Vec<&str> = counted.map(|(name, _)| name.as_str()).collect();
+    let more = if names.len() > NAMED { ", ..." } else { "" };
+    (!names.is_empty()).then(|| names[..names.len().min(NAMED)].join(", ") + more)
+}
+
+/// Classes that no training row has.
+fn unseen(train: &Table) -> Option<String> {
+    let names = of_classes(train, 0)?;
     let whole = "groups of rows are never divided: with fewer test rows, or more groups of it, \
                  some may be left to train on";
     let short = |warning: &DataWarning| matches!(warning, DataWarning::Short { .. });
@@ -153,9 +161,7 @@ fn unseen(train: &Table) -> Option<String> {
     } else {
         String::new()
     };
-    (!missing.is_empty()).then(|| {
-        format!("no training row is of the class {names}{more}: it is never predicted{advice}")
-    })
+    Some(format!("no training row is of the class {names}: it is never predicted{advice}"))
 }
 
 #[cfg(test)]
@@ -197,6 +203,11 @@ mod tests {
         let rows: Vec<usize> = (0..fit.rows()).filter(|&row| labels[row] != 7).collect();
         let found = warnings(&fit.select(&rows), &test, &TrainOptions::default());
         assert!(found[0].starts_with("no training row is of the class 7:"), "{found:?}");
+        let sevens = (0..fit.rows()).filter(|&row| labels[row] == 7);
+        let one: Vec<usize> = rows.iter().copied().chain(sevens.take(1)).collect();
+        let found = warnings(&fit.select(&one), &test, &TrainOptions::default());
+        let told = "a single training row is of the class 7: it can hardly be learned";
+        assert!(found.contains(&told.to_owned()), "{found:?}");
         // Of a sample nobody knows.
         let sample = fit.select(&rows);
         let streamed = report(&sample, &test, &TrainOptions::default());

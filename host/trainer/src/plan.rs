@@ -46,6 +46,9 @@ pub struct BankPlan {
 const PHASE: f64 = 65536.0 / std::f64::consts::TAU;
 /// Magnitude that typical extreme inputs are mapped to at most.
 const ROOM: f64 = 30_000.0;
+/// The same where the inputs themselves are features: a line goes on beyond the training rows, and is
+/// to be followed as far again as these lie from its offset before inputs saturate.
+const LINEAR_ROOM: f64 = 0.5 * ROOM;
 /// Integers for a normalised 1, at least: fewer would make the other inputs coarse, and the one
 /// that lies so far from 0 that its line cannot have as many counts for less instead.
 const LEAST_UNIT: f64 = 1024.0;
@@ -175,7 +178,9 @@ pub fn realise(
     });
     // Dense gaussian projections of many inputs must not overflow an i32: the
     // core saturates inputs there, so they are made to fit.
-    let room = if limited { ROOM.min(2e9 / (127.0 * inputs as f64)) } else { ROOM };
+    let linear = banks.iter().any(|bank| matches!(bank.family, Family::Linear));
+    let room = if linear { LINEAR_ROOM } else { ROOM };
+    let room = if limited { room.min(2e9 / (127.0 * inputs as f64)) } else { room };
     // Weights undo what a line lacks of its gain.
     let finest =
         if are_linear(banks) { f64::INFINITY } else { normaliser.finest().max(LEAST_UNIT) };
@@ -243,6 +248,22 @@ mod tests {
             let far = error(offset, [1.0, 1.0]);
             assert!(far < 1.5 * near, "{far} at {offset}, {near} at 0");
         }
+    }
+
+    /// A calibration is used beyond the values it was made of.
+    #[test]
+    fn a_line_goes_on_beyond_the_training_rows() {
+        let table = |from: usize, to: usize| {
+            let values: Vec<f64> = (from..to).map(|adc| adc as f64).collect();
+            let targets: Vec<f64> = values.iter().map(|adc| 0.05 * adc + 6.0).collect();
+            let rows = TableBuilder::new(values.len()).column("adc", &values[..]);
+            rows.values("kPa", &targets[..]).build().unwrap()
+        };
+        let (fit, beyond) = (table(1000, 3000), table(100, 3900));
+        let families = vec![FamilyName::Linear];
+        let options = TrainOptions { families, bits: Some(16), ..TrainOptions::default() };
+        let report = train(&fit, Some(&beyond), &options, &Progress::none()).unwrap().report;
+        assert!(report.error < 1e-3, "{}", report.error);
     }
 
     /// One that says nothing leaves the others as fine as they are.

@@ -152,7 +152,8 @@ pub fn tune(
     let options = &options;
     let rest = TuneOptions { time, ..options.clone() };
     let chosen = search(train_table, &rest, POINTS, progress)?;
-    let Chosen { points, judged, rungs, mut cut, nameless, .. } = chosen;
+    let Chosen { mut points, judged, rungs, mut cut, nameless, .. } = chosen;
+    let nameless = nameless && !names::fit(&mut points, train_table, options.limits.flash)?;
     let none = train_table.select(&[]);
     let mut front = Vec::new();
     let mut turns = Turns::new(points, start, options.clock.then_some(options.time));
@@ -222,7 +223,8 @@ fn train_best(
     let (table, test) = kept.of(table, test);
     let (table, test) = (&*table, test.as_deref());
     let Best { mut point, smaller, faster, mut nameless } = best(table, options, progress)?;
-    nameless = nameless && !names::fit(&mut point, table, options.limits.flash)?;
+    let points = std::slice::from_mut(&mut point);
+    nameless = nameless && !names::fit(points, table, options.limits.flash)?;
     let fit = LastFit {
         train: table,
         test,

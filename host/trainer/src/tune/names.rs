@@ -22,12 +22,15 @@ pub(super) fn leave_out(
     Ok(too_much)
 }
 
-/// Gives a model its names again where it has room for them after all: whether it did so.
-pub(super) fn fit(point: &mut Point, table: &Table, flash: usize) -> Result<bool, Error> {
-    let names = bytes(&point.options, table)?;
-    let fit = point.bytes + names + flash / SPARE <= flash;
-    point.options.column_names |= fit;
-    Ok(fit)
+/// Gives models their names again where all of them have room for them after all: whether it did so.
+pub(super) fn fit(points: &mut [Point], table: &Table, flash: usize) -> Result<bool, Error> {
+    for point in &*points {
+        if point.bytes + bytes(&point.options, table)? + flash / SPARE > flash {
+            return Ok(false);
+        }
+    }
+    points.iter_mut().for_each(|point| point.options.column_names = true);
+    Ok(true)
 }
 
 /// Bytes that names of columns take. Codes may make the notes with names the shorter ones.

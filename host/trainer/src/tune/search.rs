@@ -189,30 +189,34 @@ pub(super) fn longer(table: &Table) -> f64 {
     (values / MANY_VALUES).sqrt().clamp(1.0, MOST_LONGER)
 }
 
-/// The smallest of the models that were judged which is much smaller than the best and nearly as
-/// good.
-pub(super) fn smaller(
-    judged: &[(usize, f64)],
-    (its_bytes, its_loss): (usize, f64),
-) -> Option<Smaller> {
-    let enough = judged.iter().filter(|&&(bytes, loss)| {
-        bytes as f64 <= SMALLER * its_bytes as f64 && loss <= ENOUGH * its_loss
-    });
-    let (bytes, held_out) = *enough.min_by_key(|(bytes, _)| bytes)?;
-    Some(Smaller { bytes, held_out, than: its_loss })
+/// A model whose bytes are much fewer than those of the best, and whose loss is nearly as small.
+pub(super) fn smaller(judged: &[(usize, f64)], (bytes, than): (usize, f64)) -> Option<Smaller> {
+    let costs: Vec<(u64, f64)> = judged.iter().map(|&(bytes, loss)| (bytes as u64, loss)).collect();
+    let (bytes, held_out) = cheapest(&costs, (bytes as u64, than), SMALLER)?;
+    Some(Smaller { bytes: bytes as usize, held_out, than })
 }
 
-/// The fastest of the models that were judged which is much faster than the best and nearly as good.
+/// A model whose instructions are much fewer than those of the best, and whose loss is nearly as
+/// small.
 pub(super) fn faster(
     judged: &[(u64, f64)],
-    (its_instructions, its_loss): (u64, f64),
+    (than_instructions, than): (u64, f64),
 ) -> Option<Faster> {
-    let enough = judged.iter().filter(|&&(instructions, loss)| {
-        instructions as f64 <= FASTER * its_instructions as f64 && loss <= ENOUGH * its_loss
+    let (instructions, held_out) = cheapest(judged, (than_instructions, than), FASTER)?;
+    Some(Faster { instructions, than_instructions, held_out, than })
+}
+
+/// Of models with a cost and a loss the cheapest which has this share of the best one's cost at most
+/// and nearly its loss.
+fn cheapest(
+    judged: &[(u64, f64)],
+    (its_cost, its_loss): (u64, f64),
+    share: f64,
+) -> Option<(u64, f64)> {
+    let enough = judged.iter().copied().filter(|&(cost, loss)| {
+        cost as f64 <= share * its_cost as f64 && loss <= ENOUGH * its_loss
     });
-    let (instructions, held_out) = *enough.min_by_key(|(instructions, _)| instructions)?;
-    let than_instructions = its_instructions;
-    Some(Faster { instructions, than_instructions, held_out, than: its_loss })
+    enough.min_by_key(|&(cost, _)| cost)
 }
 
 /// Whether no model keeps the limits.

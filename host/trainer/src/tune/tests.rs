@@ -523,4 +523,18 @@ fn names_of_columns_come_back_where_the_model_is_small() {
     assert_eq!(named(300, true), (true, false));
     assert_eq!(named(110, true), (false, true));
     assert_eq!(named(300, false), (false, false), "its user wants none");
+    // Those of a front have room for them all together.
+    let found = |flash: usize| {
+        let limits = Limits::of_flash(flash);
+        let options = TuneOptions { limits, ..options(false, Duration::from_millis(300)) };
+        let found = tune(&table, None, &options, &Progress::none()).unwrap();
+        let named = |tuned: &Tuned| {
+            koan::Model::parse(&tuned.blob).unwrap().notes().contains("a name")
+                && tuned.blob.len() <= flash
+        };
+        let named: Vec<bool> = found.front.iter().map(named).collect();
+        (named.iter().all(|&named| named), named.contains(&true), found.nameless)
+    };
+    assert_eq!(found(400), (true, true, false));
+    assert_eq!(found(110), (false, false, true));
 }
