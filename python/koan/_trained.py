@@ -49,7 +49,7 @@ def warn_of(report: dict[str, Any], stacklevel: int) -> None:
         warnings.warn(warning, UserWarning, stacklevel=stacklevel + 1)
     if report.get("nameless"):
         told = (
-            "the names of the columns, too long for the bytes, are left out: a loaded model takes "
-            "columns in their order"
+            "the names of the columns, which would take too many of the bytes, are left out: a loaded "
+            "model takes columns in their order"
         )
         warnings.warn(told, UserWarning, stacklevel=stacklevel + 1)

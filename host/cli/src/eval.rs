@@ -10,6 +10,7 @@ use koan_trainer::{Baselines, evaluate};
 use serde_json::json;
 
 use crate::arguments::Eval;
+use crate::beyond::Beyond;
 use crate::files;
 use crate::grid::Grid;
 use crate::inspect::summary;
@@ -37,6 +38,11 @@ pub fn run(arguments: &Eval) -> Result<()> {
     );
     let table = read_all_with(&files, &schema, &arguments.reading.options())?;
     out::warnings(&table.schema.warnings);
+    if model.inputs() == table.inputs {
+        let mut beyond = Beyond::new(&model);
+        (0..table.rows()).for_each(|row| beyond.row(table.row(row)));
+        beyond.warn(&table.schema);
+    }
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();
     // A detector was not told the classes.

@@ -204,13 +204,15 @@ fn detailed(model: &Model<'_>, self_test: &str) -> Value {
     object["buffers"] = json!({
         "inputs": sizes.inputs, "block": sizes.block, "wide": sizes.wide, "outputs": sizes.outputs,
     });
-    object["instructions"] = CORES
-        .iter()
-        .map(|core| (core.name().to_owned(), json!(core.instructions_of(model))))
-        .collect();
+    object["instructions"] = instructions(model);
     object["parts"] =
         listing::parts(model).iter().map(|part| json!({part.name.clone(): part.length})).collect();
     object
+}
+
+/// Instructions of a prediction, by core.
+pub fn instructions(model: &Model<'_>) -> Value {
+    CORES.iter().map(|core| (core.name().to_owned(), json!(core.instructions_of(model)))).collect()
 }
 
 fn print_human(model: &Model<'_>, self_test: &str) -> Result<()> {

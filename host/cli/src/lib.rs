@@ -1,6 +1,7 @@
 //! The command `koan` and its terminal.
 
 mod arguments;
+mod beyond;
 mod codes;
 mod columns;
 mod demo;

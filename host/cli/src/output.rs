@@ -140,11 +140,16 @@ pub fn rmse(rmse: f64, baselines: Option<&Baselines>) -> String {
 const MEGAHERTZ: f64 = 48.0;
 const LONG: f64 = 0.1;
 
-/// What a device needs for a model; `what` says which device, or which model.
-pub fn on_device(what: &str, model: &Model<'_>, form: Form) -> String {
+/// What a device needs for a model; `what` says which device, or which model, and `core` which one
+/// instructions are counted for, if not for a Cortex-M0.
+pub fn on_device(what: &str, model: &Model<'_>, form: Form, core: Core) -> String {
     let (bytes, code) = (model.blob().len(), code_bytes(model, form));
     // Instructions are known of the fast form alone.
     let (small, instructions) = match form {
+        Form::Fast if core != Core::CortexM0 => {
+            let count = core.instructions_of(model);
+            ("", format!(", {count} instructions a prediction on a {}", core.name()))
+        }
         Form::Fast => {
             let count = Core::CortexM0.instructions_of(model);
             // Not one instruction takes less than a cycle.
@@ -170,11 +175,13 @@ pub fn in_c(model: &Model<'_>) -> String {
     let size = c_size(model);
     format!(
         "  in C on a Cortex-M0 (gcc -Os): about {} bytes of code, {} of flash with the model, {} bytes \
-         of memory, about {} of stack",
+         of memory, about {} of stack; the row is the program's own, {} bytes as int16_t, {} as float",
         size.code,
         model.blob().len() + size.code,
         size.memory,
-        size.stack
+        size.stack,
+        2 * model.inputs(),
+        4 * model.inputs()
     )
 }
 

@@ -11,6 +11,7 @@ use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
+use crate::beyond::Beyond;
 use crate::files::{check, check_stdout};
 use crate::out::{self, failed, say};
 use crate::output::{counted, read_blob, schema, tested};
@@ -90,9 +91,11 @@ pub fn run(arguments: &Predict) -> Result<()> {
         written(lines.flush())?;
     }
     let mut rows = 0;
+    let mut beyond = Beyond::new(&model);
     while let Some(line) = reader.next_into(&mut row) {
         line?;
         let scores = predictor.scores(&row)?;
+        beyond.row(&row);
         let mut values = place.values(&reader);
         match model.task() {
             Task::Classification => {
@@ -120,6 +123,7 @@ pub fn run(arguments: &Predict) -> Result<()> {
     written(lines.flush())?;
     drop(lines);
     out::warnings(&reader.left_out()?);
+    beyond.warn(&schema);
     if let (Some(path), Some(file)) = (&arguments.output, file) {
         file.commit().with_context(|| cannot(path))?;
         say!("{}: {}", path.display(), counted(rows, "prediction"))?;

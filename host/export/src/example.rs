@@ -33,6 +33,8 @@ static int read_line(const char *text, float *numbers) {
         if (i > 0 && *text == ',') text++;
         numbers[i] = strtof(text, &end);
         if (end == text || !strchr(", \t\r\n", *end)) return -1;
+        /* Tables have no numbers to the base of 16. */
+        if (strcspn(text, "xX") < (size_t)(end - text)) return -1;
         text = end + strspn(end, " \t\r\n");
     }
     if (*text != '\0') return -1;
@@ -165,7 +167,7 @@ impl Program<'_> {
                  printf(\"\\n\");\n",
             ),
         };
-        let fill = if self.stand_ins().is_empty() { "" } else { "    @NAME@_fill(row);\n" };
+        let fill = if self.stand_ins().is_empty() { "" } else { "    @NAME@_fill(numbers);\n" };
         let mut text = MAIN.to_owned();
         for (place, its) in if self.window().is_some() { WINDOWS } else { ROWS } {
             text = text.replace(place, its);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use koan::{Form, Model};
-use koan_trainer::{Point, ShrinkOptions, Shrunk, TrainOptions};
+use koan_trainer::{Core, Point, ShrinkOptions, Shrunk, TrainOptions};
 use serde_json::{Value, json};
 
 use super::Quality;
@@ -89,7 +89,7 @@ impl Told<'_> {
             say!("{}", wrapped(&alike(classes), 4))?;
         }
         for (what, blob) in [("on a Cortex-M0 in Rust", &found.blob[..]), ("before", self.old)] {
-            let told = on_device(what, &Model::parse(blob)?, Form::Fast);
+            let told = on_device(what, &Model::parse(blob)?, Form::Fast, Core::CortexM0);
             say!("{}", wrapped(&told, 4))?;
         }
         if now.bytes >= before.bytes {

@@ -5,12 +5,13 @@ use std::path::Path;
 use anyhow::Result;
 use koan::{Form, Model};
 use koan_data::{ColumnKind, Schema};
-use koan_trainer::{Detection, Faster, Loss, Report, Smaller};
+use koan_trainer::{Core, Detection, Faster, Loss, Report, Smaller};
 use serde_json::json;
 
 use super::numbers;
 use crate::arguments::Train;
 use crate::grid::wrapped;
+use crate::inspect;
 use crate::out::{self, say};
 use crate::output::{self, counted, error_percent, named_error, percent, quoted};
 use crate::read::BY_FILE;
@@ -53,8 +54,8 @@ impl Summary<'_> {
         }
         if report.nameless {
             out::warn(
-                "warning: the names of the columns, too long for the bytes, are left out: the \
-                 model takes columns in their order",
+                "warning: the names of the columns, which would take too many of the bytes, are left \
+                 out: the model takes columns in their order",
             );
         }
         let held_out = arguments.source.test.is_empty() && report.fold_errors.is_empty();
@@ -76,6 +77,7 @@ impl Summary<'_> {
         let mut object = serde_json::to_value(self.report)?;
         object["output"] = json!(self.output.display().to_string());
         object["target"] = json!(self.target.clone().or_else(|| self.target_number()));
+        object["instructions"] = inspect::instructions(self.model);
         out::object(&object)
     }
 
@@ -156,7 +158,8 @@ impl Summary<'_> {
             ))?;
         }
         let form = self.arguments.with_code.unwrap_or(Form::Fast);
-        say_wrapped(&output::on_device("on a Cortex-M0 in Rust", self.model, form))
+        let core = self.arguments.core.unwrap_or(Core::CortexM0);
+        say_wrapped(&output::on_device("on a Cortex-M0 in Rust", self.model, form, core))
     }
 
     /// What training chose.

@@ -324,7 +324,9 @@ fn recommendation(outcome: &Outcome, paths: &[PathBuf], arguments: &Tune) -> Str
         );
     }
     if outcome.nameless {
-        text.push_str("; the names of columns, too long for the flash, are left out");
+        text.push_str(
+            "; the names of columns, which would take too much of the flash, are left out",
+        );
     }
     text.push('.');
     text

@@ -178,6 +178,25 @@ fn texts_that_are_missing_are_told() {
     assert!(!text(&told.get_output().stderr).contains("no value"));
 }
 
+/// A model takes them for the end of what it knows, which nobody sees in a prediction.
+#[test]
+fn numbers_far_beyond_those_of_training_are_told() {
+    let folder = Folder::new();
+    let rows: String = (0..80).map(|i| format!("{},{},{}\n", i * 13 % 80, i % 7, i % 3)).collect();
+    folder.write("t.csv", format!("x,z,y\n{rows}"));
+    folder.train("t.csv --family stump --features 16").success();
+    folder.write("u.csv", "x,z,y\n40,3,1\n4000,3,2\n-4000,2,0\n");
+    folder.write("inside.csv", "x,z,y\n0,3,1\n79,3,2\n");
+    for command in ["eval m.koan", "predict m.koan"] {
+        let told = folder.run(&format!("{command} u.csv")).success();
+        let told = text(&told.get_output().stderr);
+        let said = "warning: column 1 (`x`): 2 of 3 rows have a number below ";
+        assert!(told.contains(said) && told.contains("the model takes for that end"), "{told}");
+        let told = folder.run(&format!("{command} inside.csv")).success();
+        assert!(!text(&told.get_output().stderr).contains("a number below"));
+    }
+}
+
 /// A file holds what standard output does, once all rows are predicted.
 #[test]
 fn predictions_are_written_to_a_file() {
