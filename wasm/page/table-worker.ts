@@ -1,6 +1,6 @@
 /** Predicts tables, in a Worker of their own: loaded when there is a table. */
 
-import { readTable, type Table } from '../js/columns.js';
+import { readTable, type ColumnInfo, type Table } from '../js/columns.js';
 import { numberOf, shortest } from '../js/fields.js';
 import { Model } from '../js/index.js';
 import { textOf } from './errors.js';
@@ -50,9 +50,9 @@ async function predict({ blob, text }: TableQuestion): Promise<void> {
 /** The rows of a table: its lines, or windows over them. */
 function tableOf(text: string, { info }: Model, progress: (share: number) => void): Omit<Table, 'groups'> & { note: string } {
   const windows = windowsOf(info);
-  if (!windows) return { ...readTable(text, info, { unknown: 'zeros', progress }), note: '' };
+  if (!windows) return read(text, info, progress);
   const { samples, stride, channels } = windows;
-  const table = readTable(text, { ...info, inputs: channels }, { unknown: 'zeros', progress });
+  const { note, ...table } = read(text, { ...info, inputs: channels }, progress);
   const starts: number[] = [];
   let first = 0;
   table.lines.forEach((_, row) => {
@@ -73,8 +73,19 @@ function tableOf(text: string, { info }: Model, progress: (share: number) => voi
     rows,
     targets: targets && starts.map((start) => targetOf(targets.slice(start, start + samples), info.task)),
     lines: starts.map((start) => table.lines[start]!),
-    note: `windows of ${samples} samples`,
+    note: [`windows of ${samples} samples`, note].filter(Boolean).join('; '),
   };
+}
+
+/** A table, and a note of the first text in it that training did not have. */
+function read(text: string, info: ColumnInfo, progress: (share: number) => void): Table & { note: string } {
+  try {
+    return { ...readTable(text, info, { progress }), note: '' };
+  } catch (error) {
+    // What else is wrong with it is so again.
+    const table = readTable(text, info, { unknown: 'zeros', progress });
+    return { ...table, note: `${textOf(error)}, and taken as none of them` };
+  }
 }
 
 /**

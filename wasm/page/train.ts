@@ -15,7 +15,7 @@ import type { Report, TrainAnswer, TrainQuestion } from './train-messages.js';
 export interface Trained {
   blob: Uint8Array;
   report: Report;
-  /** Options of the command that makes the same bytes. */
+  /** Options of the command that makes the same model. */
   options: string;
   seconds: number;
   /** The column that it predicts, as the command has it; none is the last one. */
@@ -233,8 +233,12 @@ class Training {
   }
 
   #busy(busy: boolean): void {
+    const focused = document.activeElement;
     for (const control of [this.#target, this.#start, this.#search]) control.disabled = busy;
     this.#cancel.hidden = !busy;
+    // A control that is disabled or hidden loses the focus.
+    if (busy && focused !== this.#target) this.#cancel.focus();
+    else if (focused === this.#cancel) this.#start.focus();
   }
 
   #end(text: string): void {
@@ -266,7 +270,7 @@ class Training {
     const warnings = (report.warnings ?? []).map((warning) => element('p', { class: 'note' }, warning));
     this.#chosen.replaceChildren(
       facts,
-      element('p', { class: 'note' }, 'The same bytes from the command:'),
+      element('p', { class: 'note' }, 'The command that trains the same model (on few rows single weights may differ by a unit):'),
       element('pre', { id: 'train-command', tabindex: '0' }, line),
       element('div', { class: 'controls training-controls' }, save, copy),
       ...warnings,

@@ -13,7 +13,7 @@ const BUDGET = {
   'koan-simd.wasm': { raw: 33 * 1024, gzip: 18 * 1024 },
   'koan.wasm': { raw: 32 * 1024, gzip: 17 * 1024 },
   // The demo page's, loaded only when somebody trains.
-  'train.wasm': { gzip: 976 * 1024 },
+  'train.wasm': { gzip: 980 * 1024 },
   // What is loaded for a model of tables, and for one of images or series.
   'index.js + koan-tables.wasm': { gzip: LOAD },
   'index.js + koan-images.wasm': { gzip: LOAD },
