@@ -21,7 +21,7 @@ export interface Info {
   readonly features: number;
   /** Bytes of the model. */
   readonly bytes: number;
-  /** Bytes of memory that a prediction works in. */
+  /** Bytes that a prediction works in here; `koan inspect` tells those of a microcontroller. */
   readonly bufferBytes: number;
   /** Real value of a score of 1. */
   readonly scoreScale: number;

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use koan::Model;
-use koan_data::{ColumnKind, Schema, Table, expand, folds};
+use koan_data::{ColumnKind, Schema, Table, Target, expand, folds};
 use koan_report::{Training, of_training};
 use koan_trainer::internal::stream;
 use koan_trainer::tune::train_usual;
 use koan_trainer::{
-    Checkpoint, Loss, Progress, StreamOptions, TrainOptions, Trained, train, train_stream,
+    Checkpoint, Evaluation, Loss, Progress, StreamOptions, TrainOptions, Trained, evaluate, train,
+    train_stream,
 };
 
 use crate::arguments::{TaskName, Train};
@@ -57,11 +58,12 @@ pub fn run(arguments: &Train) -> Result<()> {
             target: None,
             numbers_as_classes: None,
             recordings: None,
+            uneven: None,
             tables: None,
         }),
         None => in_memory(arguments, &files, progress),
     };
-    let Made { mut trained, target, numbers_as_classes, recordings, tables } = made?;
+    let Made { mut trained, target, numbers_as_classes, recordings, uneven, tables } = made?;
     write_whole(&output, &trained.blob)?;
     if let Some(stream) = &streamed {
         stream::remove(&stream.checkpoint);
@@ -92,6 +94,7 @@ pub fn run(arguments: &Train) -> Result<()> {
         target: target.or_else(|| schema.target_name().map(str::to_owned)),
         numbers_as_classes: numbers_as_classes.or_else(of_notes),
         recordings,
+        uneven,
         streamed: streamed.is_some(),
     };
     summary.warn();
@@ -118,6 +121,8 @@ struct Made {
     numbers_as_classes: Option<usize>,
     /// Recordings that the test rows are of, where rows are of some.
     recordings: Option<usize>,
+    /// How good the model is on the test rows, where some classes have many more of them.
+    uneven: Option<Evaluation>,
     /// The tables to train and to test on, where a report asks for them.
     tables: Option<(Table, Table)>,
 }
@@ -208,6 +213,7 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
                 target,
                 numbers_as_classes,
                 recordings: None,
+                uneven: None,
                 tables: None,
             })
         }
@@ -220,17 +226,34 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
             let target = train_table.schema.target_name().map(str::to_owned);
             let numbers_as_classes = numbers_as_classes(&train_table.schema);
             let recordings = test_table.division.groups();
-            if arguments.report.is_none() {
-                let tables = None;
-                return Ok(Made { trained, target, numbers_as_classes, recordings, tables });
+            let mut made = Made {
+                trained,
+                target,
+                numbers_as_classes,
+                recordings,
+                uneven: None,
+                tables: None,
+            };
+            let uneven = is_uneven(&test_table) && made.trained.report.detection.is_none();
+            if uneven || arguments.report.is_some() {
+                let train = as_trained(&train_table, &made.trained)?;
+                let test = test_table.with_categories_of(&train.schema);
+                made.uneven = uneven.then(|| evaluate(&made.trained.blob, &test)).transpose()?;
+                made.tables = arguments.report.is_some().then_some((train, test));
             }
-            let train = as_trained(&train_table, &trained)?;
-            let test = test_table.with_categories_of(&train.schema);
-            let tables = Some((train, test));
-            Ok(Made { trained, target, numbers_as_classes, recordings, tables })
+            Ok(made)
         }
     };
     trained.with_context(|| name(files))
+}
+
+/// Whether a class has at least twice as many rows as another one that occurs.
+fn is_uneven(table: &Table) -> bool {
+    let Target::Classes { labels } = &table.target else { return false };
+    let mut counts = vec![0; table.schema.classes.len()];
+    labels.iter().for_each(|&label| counts[label as usize] += 1);
+    let there = || counts.iter().filter(|&&count| count > 0);
+    there().min().zip(there().max()).is_some_and(|(least, most)| 2 * least <= *most)
 }
 
 /// The table that a model was made of: what was asked for, but for what the search chose.

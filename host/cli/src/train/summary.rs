@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use koan::{Form, Model};
 use koan_data::{ColumnKind, Schema};
-use koan_trainer::{Core, Detection, Faster, Loss, Report, Smaller};
+use koan_trainer::{Core, Detection, Evaluation, Faster, Loss, Report, Smaller};
 use serde_json::json;
 
 use super::numbers;
@@ -34,6 +34,8 @@ pub struct Summary<'s> {
     pub numbers_as_classes: Option<usize>,
     /// Recordings that the test rows are of, where rows are of some.
     pub recordings: Option<usize>,
+    /// How good the model is on the test rows, where some classes have many more of them.
+    pub uneven: Option<Evaluation>,
     /// Whether the rows were not in memory.
     pub streamed: bool,
 }
@@ -78,6 +80,9 @@ impl Summary<'_> {
         object["output"] = json!(self.output.display().to_string());
         object["target"] = json!(self.target.clone().or_else(|| self.target_number()));
         object["instructions"] = inspect::instructions(self.model);
+        if let Some(uneven) = &self.uneven {
+            object["balanced_error"] = json!(uneven.balanced_error());
+        }
         out::object(&object)
     }
 
@@ -194,6 +199,9 @@ impl Summary<'_> {
                 "  {error} with test rows counted by their weights{all}; all else counts them once"
             )?;
         }
+        if let Some(uneven) = &self.uneven {
+            say_wrapped(&of_classes(uneven, &self.schema.classes))?;
+        }
         if let (Some(float), Some(nearest), Some(compensated)) =
             (report.error_float, report.error_nearest, report.error_compensated)
         {
@@ -300,6 +308,24 @@ fn head(report: &Report) -> String {
         Loss::Squared if report.box_c.is_none() => format!(", lambda {:.1e}", report.lambda),
         _ => format!(", {} loss{boxed}, lambda {:.1e}", loss.name(), report.lambda),
     }
+}
+
+/// How good a model is where all classes count the same, and with the class that it tells worst.
+fn of_classes(uneven: &Evaluation, names: &[String]) -> String {
+    let balanced = percent(uneven.balanced_error());
+    let mut worst: Option<(u64, u64, usize)> = None;
+    for (class, row) in uneven.confusion.iter().enumerate() {
+        let rows: u64 = row.iter().sum();
+        let wrong = rows - row[class];
+        if worst.is_none_or(|(most, of, _)| wrong * of > most * rows) && rows > 0 {
+            worst = Some((wrong, rows, class));
+        }
+    }
+    let worst = worst.filter(|&(wrong, ..)| wrong > 0).map_or_else(String::new, |worst| {
+        let (wrong, rows, class) = worst;
+        format!("; {wrong} of {rows} wrong of the class {}", out::name(&names[class]))
+    });
+    format!("  balanced error, the mean over the classes: {balanced}{worst}")
 }
 
 /// What a detector does on the test rows.

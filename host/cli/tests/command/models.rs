@@ -139,6 +139,24 @@ fn balanced_class_weights_find_the_rare_class() {
         folder.json("eval m.koan r.csv --json")["confusion"][0][0].as_u64().unwrap()
     });
     assert!(found[1] > found[0], "{found:?}");
+    // That the rare class is hardly found is said when training: as `koan eval` counts it.
+    let command = "train r.csv --test r.csv -o m.koan --features 8 --map shared --frequency 1";
+    let told = folder.output(command);
+    let trained = folder.json(&format!("{command} --json"));
+    let judged = folder.json("eval m.koan r.csv --json");
+    assert_eq!(trained["balanced_error"], judged["balanced_error"]);
+    let balanced = 100.0 * judged["balanced_error"].as_f64().unwrap();
+    let (right, wrong) = (&judged["confusion"][0][0], &judged["confusion"][0][1]);
+    assert_eq!(right.as_u64().unwrap() + wrong.as_u64().unwrap(), 40);
+    let said = format!(
+        "balanced error, the mean over the classes: {balanced:.2} %; {wrong} of 40 wrong of the class \
+         rare"
+    );
+    assert!(told.contains(&said), "{told}");
+    // Of classes of about as many rows nothing more is.
+    folder.write("w.csv", waves(150));
+    let command = "train w.csv -o m.koan --features 8 --map shared --frequency 1";
+    assert!(!folder.output(command).contains("balanced error"));
 }
 
 #[test]

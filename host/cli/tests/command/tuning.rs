@@ -30,8 +30,16 @@ fn train_keeps_limits_of_instructions_and_buffers() {
     let free = found("--flash 2k");
     let count = |found: &Value, core: &str| found["instructions"][core].as_u64().unwrap();
     assert!(count(&free, "Cortex-M4F") > 6000);
-    let bound = found("--instructions 6k --core cortex-m4f");
-    assert!(count(&bound, "Cortex-M4F") <= 6000 && count(&bound, "Cortex-M0") > 6000);
+    let limits = "--instructions 6k --core cortex-m4f";
+    let bound = found(limits);
+    let instructions = count(&bound, "Cortex-M4F");
+    assert!(instructions <= 6000 && count(&bound, "Cortex-M0") > 6000);
+    // Those of the core that was asked for are told.
+    let told = folder.output(&format!("{train} {limits}"));
+    let said = format!("{instructions} instructions a prediction on a Cortex-M4F");
+    assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said), "{told}");
+    let report = folder.json(&format!("{train} {limits} --json"));
+    assert_eq!(count(&report, "Cortex-M4F"), instructions);
     assert!(found("--ram 64")["ram_bytes"].as_u64().unwrap() <= 64);
     let fails = |limits: &str, parts: &[&str]| folder.fails(&format!("{train} {limits}"), parts);
     fails("--ram 5", &["no model is so small: ram 5", "(--ram)"]);
