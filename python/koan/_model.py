@@ -31,7 +31,10 @@ def threads(n_jobs: int | None) -> int | None:
     if n_jobs is None:
         given = os.environ.get("OMP_NUM_THREADS", "")
         return int(given) if given.isdecimal() and int(given) > 0 else None
-    n_jobs = int(n_jobs)
+    try:
+        n_jobs = int(n_jobs)
+    except (TypeError, ValueError):
+        raise ValueError(f"n_jobs: {n_jobs!r} is no number of threads") from None
     if n_jobs == 0:
         raise ValueError("n_jobs: 0 threads: from 1 on, or -1 for all cores")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -157,7 +157,8 @@ impl Blob {
             }
             _ => None,
         };
-        let runner = Runner { bytes: &self.bytes, model, asked, rows: frame.rows, threads };
+        let schema = self.schema.as_ref();
+        let runner = Runner { bytes: &self.bytes, model, asked, rows: frame.rows, schema, threads };
         let known = own.is_some();
         match whole {
             // As they lie.

@@ -1,12 +1,16 @@
 //! Many rows at once, on all cores, without the interpreter.
 
+use std::ffi::CString;
+
 use koan::steps::probabilities;
 use koan::{Error, Model, Task, class_of};
+use koan_data::Schema;
+use koan_trainer::internal::beyond::Beyond;
 use koan_trainer::internal::blob::predictor;
 use koan_trainer::internal::scorer::{Batch, Number, ROWS, Scorer};
 use koan_trainer::with_threads;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -34,6 +38,8 @@ pub struct Runner<'m> {
     pub model: Model<'m>,
     pub asked: Asked,
     pub rows: usize,
+    /// Of the model's notes, for what is told of columns.
+    pub schema: Option<&'m Schema>,
     pub threads: Option<usize>,
 }
 
@@ -56,6 +62,10 @@ impl Runner<'_> {
         }
         if matches!(self.asked, Asked::Codes) && model.codes() == 0 {
             return Err(unsuited("codes: those of the families maxout and bin have some"));
+        }
+        let of_scores = !matches!(self.asked, Asked::Features | Asked::Codes);
+        if of_scores && model.inputs() > 0 {
+            self.warn_of_ends(py, rows)?;
         }
         let scorer = || Scorer::new(self.bytes, self.rows);
         match self.asked {
@@ -109,6 +119,22 @@ impl Runner<'_> {
                 )
             }
         }
+    }
+
+    /// Warns of columns with numbers that the model does not tell apart.
+    fn warn_of_ends<I: Number>(&self, py: Python<'_>, rows: &[I]) -> PyResult<()> {
+        let told = guarded(|| {
+            py.detach(|| {
+                let mut beyond = Beyond::new(&self.model);
+                rows.chunks_exact(self.model.inputs()).for_each(|row| beyond.row(row));
+                beyond.told(self.schema)
+            })
+        })?;
+        told.iter().try_for_each(|told| {
+            let kind = py.get_type::<PyUserWarning>();
+            // Whoever calls a method of the model's or an estimator's.
+            PyErr::warn(py, &kind, &CString::new(format!("X: {told}"))?, 3)
+        })
     }
 
     /// Fills `width` numbers for each row, some rows at a time.

@@ -154,6 +154,7 @@ def with_value(row, column, value):
         (lambda: koan.KoanSearch(loss="huber").fit(X, Y), '^loss: no "huber"; there are squared'),
         (lambda: quick(missing="drop").fit(X, Y), '^missing: no "drop"; there are refuse, impute'),
         (lambda: quick(n_jobs=0).fit(X, Y), "^n_jobs: 0 threads"),
+        (lambda: quick(n_jobs="a").fit(X, Y), "^n_jobs: 'a' is no number of threads"),
         (lambda: quick(shape=(2, 2), family="conv").fit(X, Y), "^(shape|X): "),
         (lambda: quick(random_state=-1).fit(X, Y), "^random_state: -1 is not a whole number"),
         (lambda: quick(unknown="guess").fit(X, Y).predict(X), "^unknown: no 'guess'"),
@@ -277,6 +278,26 @@ def test_what_is_odd_about_a_target_names_it():
     unknown = np.where(np.arange(60) % 20 == 0, -1e6, X[:, 0])
     with pytest.warns(UserWarning, match="^y: 3 of 60 targets are -1000000, far from the others"):
         koan.KoanRegressor(n_features=8).fit(TABLE[["x", "job"]], unknown)
+
+
+def test_numbers_far_beyond_those_of_training_are_a_warning():
+    t = np.arange(240.0)
+    rows = pd.DataFrame({"t": t, "u": t % 7})
+    found = koan.KoanRegressor(family="stump", n_features=32, n_jobs=1).fit(rows, t / 2)
+    far = pd.DataFrame({"t": [100.0, 9000.0, -9000.0], "u": [1.0, 2.0, 3.0]})
+    said = r"X: column 1 \(`t`\): 2 of 3 rows have a number below -?\d.* the model takes for that end"
+    for predict in (found.predict, found.model_.predict, koan.load(found.to_bytes()).values):
+        with pytest.warns(UserWarning, match=said) as told:
+            predict(far)
+        assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found.predict(rows)
+        # What is far out is what a detector looks for.
+        koan.KoanDetector(n_features=32, false_alarm=0.02, n_jobs=1).fit(rows).predict(far)
+    # A line goes on beyond the training rows.
+    line = koan.KoanRegressor(family="linear", bits=16, n_jobs=1).fit(rows, t / 2)
+    assert np.allclose(line.predict(pd.DataFrame({"t": [299.0], "u": [3.0]})), 149.5, atol=0.1)
 
 
 def test_numbers_as_texts_are_a_warning():

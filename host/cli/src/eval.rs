@@ -6,11 +6,11 @@ use anyhow::Result;
 use koan::Task;
 use koan_data::{expand, read_all_with};
 use koan_report::{Evaluation, of_evaluation};
+use koan_trainer::internal::beyond::Beyond;
 use koan_trainer::{Baselines, evaluate};
 use serde_json::json;
 
 use crate::arguments::Eval;
-use crate::beyond::Beyond;
 use crate::files;
 use crate::grid::Grid;
 use crate::inspect::summary;
@@ -41,7 +41,8 @@ pub fn run(arguments: &Eval) -> Result<()> {
     if model.inputs() == table.inputs {
         let mut beyond = Beyond::new(&model);
         (0..table.rows()).for_each(|row| beyond.row(table.row(row)));
-        beyond.warn(&table.schema);
+        let told = beyond.told(Some(&table.schema));
+        told.iter().for_each(|told| out::warn(&format!("warning: {told}")));
     }
     let result = evaluate(&blob, &table)?;
     let seconds = start.elapsed().as_secs_f64();

@@ -1,7 +1,6 @@
 //! The command `koan` and its terminal.
 
 mod arguments;
-mod beyond;
 mod codes;
 mod columns;
 mod demo;

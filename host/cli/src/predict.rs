@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use koan::{Task, class_of, steps};
 use koan_data::{ReadOptions, RowReader, expand, rows_from, rows_of};
 use koan_trainer::AtomicFile;
+use koan_trainer::internal::beyond::Beyond;
 use koan_trainer::internal::blob::predictor;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Predict, PredictFormat};
-use crate::beyond::Beyond;
 use crate::files::{check, check_stdout};
 use crate::out::{self, failed, say};
 use crate::output::{counted, read_blob, schema, tested};
@@ -123,7 +123,7 @@ pub fn run(arguments: &Predict) -> Result<()> {
     written(lines.flush())?;
     drop(lines);
     out::warnings(&reader.left_out()?);
-    beyond.warn(&schema);
+    beyond.told(Some(&schema)).iter().for_each(|told| out::warn(&format!("warning: {told}")));
     if let (Some(path), Some(file)) = (&arguments.output, file) {
         file.commit().with_context(|| cannot(path))?;
         say!("{}: {}", path.display(), counted(rows, "prediction"))?;

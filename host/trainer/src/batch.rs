@@ -72,7 +72,7 @@ impl<'m> Batch<'m> {
 }
 
 /// A type that rows may have on hosts.
-pub trait Number: Input + Sync {
+pub trait Number: Input + Sync + Into<f64> {
     /// Whether all numbers of a row are whole and within an i16, and then these.
     fn whole(_row: &[Self], _whole: &mut [i16]) -> bool {
         false

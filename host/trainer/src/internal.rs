@@ -4,6 +4,9 @@
 pub mod anomaly {
     pub use crate::anomaly::{auc, detect, similarity, threshold};
 }
+pub mod beyond {
+    pub use crate::beyond::Beyond;
+}
 pub mod blob {
     pub use crate::blob::{
         BankSpec, BankWeights, HeadSpec, MapSpec, ModelSpec, classes, predictor, schema,

@@ -31,6 +31,7 @@ mod anomaly;
 mod atomic_write;
 mod baseline;
 mod batch;
+mod beyond;
 mod blob;
 mod calibrate;
 mod check;

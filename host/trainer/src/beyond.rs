@@ -1,10 +1,9 @@
 //! Numbers so far from those of training that a model does not tell them apart.
 
-use koan::Model;
+use koan::{Model, Task};
 use koan_data::{ColumnLabel, Schema};
 
-use crate::out;
-use crate::output::counted;
+use crate::percent::counted;
 
 /// Of a column one of so many rows is told; large tables have a few such numbers in training, too.
 const TOLD: usize = 100;
@@ -12,6 +11,7 @@ const TOLD: usize = 100;
 const NAMED: usize = 3;
 
 /// Counts the rows with a number that an input map takes for its end.
+#[derive(Clone, Debug)]
 pub struct Beyond {
     /// The numbers between which each input tells all apart.
     ends: Vec<(f64, f64)>,
@@ -21,48 +21,45 @@ pub struct Beyond {
 }
 
 impl Beyond {
-    /// Of no rows yet.
+    /// Of no rows yet. What is far out is what a detector looks for: nothing is told of its rows.
+    #[must_use]
     pub fn new(model: &Model<'_>) -> Self {
-        let ends: Vec<(f64, f64)> = (0..model.inputs()).map(|input| ends(model, input)).collect();
+        let detects = model.task() == Task::Classification && !model.has_probabilities();
+        let inputs = if detects { 0 } else { model.inputs() };
+        let ends: Vec<(f64, f64)> = (0..inputs).map(|input| ends(model, input)).collect();
         Self { beyond: vec![0; ends.len()], ends, rows: 0 }
     }
 
-    /// Takes note of a row; of one with other numbers than the model has inputs nothing is known.
-    pub fn row(&mut self, row: &[f32]) {
+    /// Takes note of a row.
+    pub fn row<T: Copy + Into<f64>>(&mut self, row: &[T]) {
         self.rows += 1;
         for ((x, (low, high)), count) in row.iter().zip(&self.ends).zip(&mut self.beyond) {
-            let x = f64::from(*x);
+            let x: f64 = (*x).into();
             *count += usize::from(x < *low || x > *high);
         }
     }
 
-    /// Says which columns have such numbers.
-    pub fn warn(&self, schema: &Schema) {
-        for told in self.told(schema) {
-            out::warn(&format!("warning: {told}"));
-        }
-    }
-
-    fn told(&self, schema: &Schema) -> Vec<String> {
+    /// Which columns have such numbers, by the names that the model's notes have.
+    #[must_use]
+    pub fn told(&self, schema: Option<&Schema>) -> Vec<String> {
         let rows = counted(self.rows, "row");
         let often = |&input: &usize| self.beyond[input] * TOLD >= self.rows.max(1);
         let inputs: Vec<usize> = (0..self.ends.len()).filter(often).collect();
-        let mut next = 0;
         let mut labels = Vec::new();
-        for (index, column) in schema.columns.iter().enumerate() {
-            let name = Some(column.name.clone()).filter(|_| schema.name_code.is_none());
-            let label = ColumnLabel { number: index + 1, name: name.unwrap_or_default() };
+        for (index, column) in schema.iter().flat_map(|schema| &schema.columns).enumerate() {
+            let coded = schema.is_some_and(|schema| schema.name_code.is_some());
+            let name = if coded { String::new() } else { column.name.clone() };
+            let label = ColumnLabel { number: index + 1, name };
             labels.extend(std::iter::repeat_n(label, column.inputs()));
-            next += column.inputs();
         }
         if inputs.is_empty() {
             return Vec::new();
         }
-        if next != self.ends.len() {
+        if labels.len() != self.ends.len() {
             let what =
-                "have numbers so large or small that the model does not tell them from others";
+                "with numbers so large or small that the model does not tell them from others";
             let most = inputs.iter().map(|&input| self.beyond[input]).max().unwrap_or(0);
-            return vec![format!("at least {most} of {rows} {what}")];
+            return vec![format!("there are at least {most} of {rows} {what}")];
         }
         let mut told: Vec<String> = inputs
             .iter()
@@ -71,9 +68,10 @@ impl Beyond {
                 let ((low, high), beyond) = (self.ends[input], self.beyond[input]);
                 let [low, high] = [low, high].map(short);
                 format!(
-                    "{}: {beyond} of {rows} have a number below {low} or above {high}, which the \
+                    "{}: {beyond} of {rows} {} a number below {low} or above {high}, which the \
                      model takes for that end",
-                    labels[input]
+                    labels[input],
+                    if beyond == 1 { "has" } else { "have" }
                 )
             })
             .collect();
