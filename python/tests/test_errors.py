@@ -281,7 +281,7 @@ def test_what_is_odd_about_a_target_names_it():
 
 
 def test_numbers_far_beyond_those_of_training_are_a_warning():
-    t = np.arange(240.0)
+    t = np.random.default_rng(0).permutation(240).astype(float)
     rows = pd.DataFrame({"t": t, "u": t % 7})
     found = koan.KoanRegressor(family="stump", n_features=32, n_jobs=1).fit(rows, t / 2)
     far = pd.DataFrame({"t": [100.0, 9000.0, -9000.0], "u": [1.0, 2.0, 3.0]})

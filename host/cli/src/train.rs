@@ -234,7 +234,9 @@ fn in_memory(arguments: &Train, files: &[PathBuf], progress: &Progress) -> Resul
                 uneven: None,
                 tables: None,
             };
-            let uneven = is_uneven(&test_table) && made.trained.report.detection.is_none();
+            // Detectors and embeddings have labels beside them, and predict none.
+            let predicts = Model::parse(&made.trained.blob)?.has_probabilities();
+            let uneven = predicts && is_uneven(&test_table);
             if uneven || arguments.report.is_some() {
                 let train = as_trained(&train_table, &made.trained)?;
                 let test = test_table.with_categories_of(&train.schema);
