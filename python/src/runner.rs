@@ -132,8 +132,10 @@ impl Runner<'_> {
         })?;
         told.iter().try_for_each(|told| {
             let kind = py.get_type::<PyUserWarning>();
+            // A name of a column may have any character; C's texts end at a NUL.
+            let told = CString::new(format!("X: {told}").replace('\0', " "))?;
             // Whoever calls a method of the model's or an estimator's.
-            PyErr::warn(py, &kind, &CString::new(format!("X: {told}"))?, 3)
+            PyErr::warn(py, &kind, &told, 3)
         })
     }
 

@@ -46,8 +46,8 @@ pub struct BankPlan {
 const PHASE: f64 = 65536.0 / std::f64::consts::TAU;
 /// Magnitude that typical extreme inputs are mapped to at most.
 const ROOM: f64 = 30_000.0;
-/// The same where the inputs themselves are features: a line goes on beyond the training rows, and is
-/// to be followed as far again as these lie from its offset before inputs saturate.
+/// The same where the inputs themselves are features: half of it, so that a line goes on to twice the
+/// distance that training rows have from its offset before inputs saturate.
 const LINEAR_ROOM: f64 = 0.5 * ROOM;
 /// Integers for a normalised 1, at least: fewer would make the other inputs coarse, and the one
 /// that lies so far from 0 that its line cannot have as many counts for less instead.
