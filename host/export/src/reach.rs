@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use koan::{InputMap, Model};
 use koan_data::Schema;
+use koan_trainer::internal::beyond::around;
 use koan_trainer::internal::row;
 
 use crate::warning::Warning;
@@ -71,18 +72,6 @@ fn step_of_one(map: InputMap) -> Option<f64> {
 /// Whether rows of float are the better example.
 pub fn wants_floats(model: &Model<'_>, schema: Option<&Schema>) -> bool {
     beyond(model, schema).next().is_some() || coarse(model, schema).next().is_some()
-}
-
-/// What the map takes to q = −near, 0 and near; none for an input that is off.
-fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
-    if map.mult() == 0 {
-        return None;
-    }
-    let unit = 2f64.powi(i32::from(map.shift()));
-    let value = |u: f64| if map.log() { u.signum() * u.abs().exp_m1() } else { u };
-    let centre = f64::from(map.offset()) / unit;
-    let step = near * 32768.0 / (f64::from(map.mult()) * unit);
-    Some([centre - step, centre, centre + step].map(value))
 }
 
 /// What is to be said of the inputs of [`beyond`] and [`coarse`], if there are any: `call` is the

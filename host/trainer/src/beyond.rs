@@ -1,12 +1,14 @@
 //! Numbers so far from those of training that a model does not tell them apart.
 
-use koan::{Model, Task};
+use koan::{InputMap, Model, Task};
 use koan_data::{ColumnLabel, Schema};
 
 use crate::percent::counted;
 
 /// Of a column one of so many rows is told; large tables have a few such numbers in training, too.
 const TOLD: usize = 100;
+/// The integer of a number at the end of what a map tells apart.
+const Q_END: f64 = 32768.0;
 /// Columns that are named.
 const NAMED: usize = 3;
 
@@ -26,7 +28,11 @@ impl Beyond {
     pub fn new(model: &Model<'_>) -> Self {
         let detects = model.task() == Task::Classification && !model.has_probabilities();
         let inputs = if detects { 0 } else { model.inputs() };
-        let ends: Vec<(f64, f64)> = (0..inputs).map(|input| ends(model, input)).collect();
+        let ends = |input| match around(model.input_map(input), Q_END) {
+            Some([low, _, high]) => (low, high),
+            None => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        let ends: Vec<(f64, f64)> = (0..inputs).map(ends).collect();
         Self { beyond: vec![0; ends.len()], ends, rows: 0 }
     }
 
@@ -85,16 +91,17 @@ impl Beyond {
     }
 }
 
-/// The numbers that an input's map makes the least and the largest integer of.
-fn ends(model: &Model<'_>, input: usize) -> (f64, f64) {
-    let map = model.input_map(input);
+/// What the map takes to q = −near, 0 and near; none for an input that is off.
+#[must_use]
+pub fn around(map: InputMap, near: f64) -> Option<[f64; 3]> {
+    if map.mult() == 0 {
+        return None;
+    }
     let unit = 2f64.powi(i32::from(map.shift()));
-    let gain = f64::from(map.mult()) * unit / 32768.0;
-    let end = |q: f64| {
-        let value = f64::from(map.offset()) / unit + q / gain;
-        if map.log() { value.signum() * value.abs().exp_m1() } else { value }
-    };
-    if map.mult() == 0 { (f64::NEG_INFINITY, f64::INFINITY) } else { (end(-32768.0), end(32768.0)) }
+    let value = |u: f64| if map.log() { u.signum() * u.abs().exp_m1() } else { u };
+    let centre = f64::from(map.offset()) / unit;
+    let step = near * 32768.0 / (f64::from(map.mult()) * unit);
+    Some([centre - step, centre, centre + step].map(value))
 }
 
 /// To four digits.

@@ -5,7 +5,7 @@ pub mod anomaly {
     pub use crate::anomaly::{auc, detect, similarity, threshold};
 }
 pub mod beyond {
-    pub use crate::beyond::Beyond;
+    pub use crate::beyond::{Beyond, around};
 }
 pub mod blob {
     pub use crate::blob::{
